@@ -209,6 +209,58 @@ BEGIN
     RETURN said;
 END $$;
 SELECT type, try_ends(type) FROM unnest(ARRAY['date', 'timestamp', 'timestamptz', 'day']) AS type;
+-- whichever of two rows comes first, the earlier one counts from the later one less the
+-- interval on: pairs of times at random
+SELECT setseed(.62);
+CREATE TABLE pairs (id integer, fp bigint, at timestamptz);
+CREATE INDEX ON pairs USING hamming (fp);
+CREATE FUNCTION try_pairs(period interval, zone text) RETURNS TABLE (pairs bigint, wrong bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    ours timestamptz;
+    its timestamptz;
+    near boolean;
+    print bigint;
+    inserted bigint;
+BEGIN
+    TRUNCATE pairs;
+    PERFORM set_config('timezone', zone, false);
+    EXECUTE format('CREATE OR REPLACE TRIGGER guard BEFORE INSERT ON pairs FOR EACH ROW EXECUTE FUNCTION
+        simhash_guard(''fp'', ''skip'', ''3'', ''time=at'', ''for=%s'')', period);
+    pairs := 0;
+    wrong := 0;
+    FOR i IN 1 .. 300 LOOP
+        ours := timestamptz '2026-02-25 UTC' + random() * interval '40 days';
+        its := CASE WHEN random() < .05 THEN NULL WHEN random() < .05 THEN 'infinity' WHEN random() < .05 THEN '-infinity'
+            WHEN random() < .1 THEN ours - period WHEN random() < .1 THEN ours + period
+            ELSE ours + (random() - .5) * 3 * period END;
+        near := its IS NULL OR NOT isfinite(its) OR greatest(ours, its) - period <= least(ours, its);
+        FOR turn IN 1 .. 2 LOOP
+            print := hashint8extended(pairs, 1);
+            INSERT INTO pairs VALUES (1, print, CASE turn WHEN 1 THEN ours ELSE its END), (2, print # 1, CASE turn WHEN 1 THEN its ELSE ours END);
+            GET DIAGNOSTICS inserted = ROW_COUNT;
+            pairs := pairs + 1;
+            IF near <> (inserted = 1) THEN
+                wrong := wrong + 1;
+                RAISE NOTICE '% %', ours, its;
+            END IF;
+        END LOOP;
+    END LOOP;
+    PERFORM set_config('timezone', 'UTC', false);
+    RETURN NEXT;
+END $$;
+SELECT period, zone, (try_pairs(period, zone)).* FROM unnest(ARRAY['1 second', '7 days', '1 month', '0']::interval[]) AS period,
+    unnest(ARRAY['UTC', 'Europe/Berlin']) AS zone;
+DROP TABLE pairs;
+DROP FUNCTION try_pairs;
+-- films as long as each other to a second: what is shorter is none of a longer one
+CREATE TABLE films (id integer PRIMARY KEY, fp bigint, at timestamp);
+CREATE INDEX ON films USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON films FOR EACH ROW EXECUTE FUNCTION
+    simhash_guard('fp', 'reject', '8', 'time=at', 'for=1 second');
+SELECT id, seconds, says(format('INSERT INTO films VALUES (%s, %s, %L) RETURNING id', id, 40 + id, timestamp '2000-01-01' + seconds * interval '1 second'))
+FROM (VALUES (1, 600.0), (2, 600.7), (3, 1200), (4, 300), (5, 301), (6, 299), (7, 302.5)) AS v (id, seconds);
+SELECT says($$UPDATE films SET at = '2000-01-01 00:19:59.5' WHERE id = 4 RETURNING id$$);
+DROP TABLE films;
 -- a date that no timestamp has
 SELECT count(*) FROM try_time('date');
 TRUNCATE posts;

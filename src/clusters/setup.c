@@ -50,7 +50,6 @@
  */
 #include "clusters/step.h"
 
-#include "common/shortest_dec.h"
 
 PG_FUNCTION_INFO_V1(simhash_add_clusters);
 
@@ -203,8 +202,6 @@ get_names(ArrayType *array)
 static void
 get_arguments(ClusterSetup *setup, FunctionCallInfo fcinfo)
 {
-	char		number[DOUBLE_SHORTEST_DECIMAL_LEN];
-
 	simhash_check_not_null(fcinfo, 0, 1, 2, 3, 4, 6, 12, 14);
 	setup->star = simhash_choose(fcinfo, 3, "star", "connected");
 	for (int i = 4; i <= 5; i++)
@@ -226,16 +223,13 @@ get_arguments(ClusterSetup *setup, FunctionCallInfo fcinfo)
 			.document = get_string(fcinfo, 7, true),
 			.profile = get_string(fcinfo, 8, false),
 			.similarity = get_string(fcinfo, 9, false),
+			.bounded = !PG_ARGISNULL(10),
+			.at_least = PG_ARGISNULL(10) ? 0 : PG_GETARG_FLOAT8(10),
+			.limited = !PG_ARGISNULL(11),
+			.at_most = PG_ARGISNULL(11) ? 0 : PG_GETARG_INT64(11),
 			.fills = SIMHASH_NO_MEASURE
 	};
-	if (!PG_ARGISNULL(10))
-	{
-		(void) double_to_shortest_decimal_buf(PG_GETARG_FLOAT8(10), number);
-		setup->asked.at_least = pstrdup(number);
-	}
 	setup->since = get_string(fcinfo, 5, true);
-	if (!PG_ARGISNULL(11))
-		setup->asked.at_most = psprintf(INT64_FORMAT, PG_GETARG_INT64(11));
 	setup->index = PG_GETARG_BOOL(12);
 	setup->schema = get_string(fcinfo, 13, true);
 	setup->adopt = PG_GETARG_BOOL(14);

@@ -78,8 +78,10 @@ typedef struct GuardAsked
 	const char *document;		/* NULL for none, as what follows */
 	const char *profile;
 	const char *similarity;
-	const char *at_least;		/* a number, as what follows */
-	const char *at_most;
+	bool		bounded;		/* "at_least" is given */
+	double		at_least;
+	bool		limited;		/* "at_most" is given */
+	int64		at_most;
 	SimhashMeasure fills;		/* what a trigger's own fingerprints estimate */
 } GuardAsked;
 
@@ -91,9 +93,9 @@ typedef struct GuardTerms
 	int			radius;
 	int			ngroup;			/* columns that a group has equal */
 	AttrNumber *group;
-	AttrNumber	time;			/* of a row; 0 if none is too old to count */
+	AttrNumber	time;			/* of a row; 0 if rows of any time count */
 	Oid			time_type;
-	Interval   *period;			/* by which it may be older than ours */
+	Interval   *period;			/* by which it may differ from ours */
 	AttrNumber	document;		/* that is compared, or fills: a column, or 0 */
 	Node	   *expression;		/* for it, in place of a column, or NULL */
 	SimhashMeasure measure;		/* of the documents' similarity */
@@ -238,7 +240,6 @@ typedef struct GuardSearch
 	Datum		center_value;	/* the same, as a value of SQL */
 	Datum	   *group;			/* its values, none of them NULL */
 	TimestampTz time;
-	TimestampTz oldest;			/* of a row that counts */
 	text	   *document;		/* if documents are compared; NULL for none */
 	ItemPointer self;			/* the row that is updated, or NULL */
 	int			enough;			/* a match so near ends the search */
@@ -415,11 +416,11 @@ extern uint64 simhash_guard_group_hash(const GuardSpace *space,
 
 /* guard_time.c */
 extern void simhash_guard_read_time(GuardTerms *terms, Relation root,
-									AttrNumber column, const char *period);
+									AttrNumber column, Interval *period);
 extern TimestampTz simhash_guard_time(const GuardTerms *terms,
 									  TupleTableSlot *slot);
-extern TimestampTz simhash_guard_oldest(const GuardTerms *terms,
-										TimestampTz time);
+extern bool simhash_guard_is_in_time(const GuardTerms *terms, TimestampTz time,
+									 TupleTableSlot *slot);
 
 /* guard_index.c */
 extern int	simhash_guard_in_group(const GuardSpace *space,

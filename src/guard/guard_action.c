@@ -155,6 +155,7 @@ match_similarity(const GuardTrigger *guard, const GuardMatch *match)
 static char *
 match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 {
+	const		SimhashMeasureKind *kind = &simhash_measures[guard->arguments.terms.measure];
 	double		similarity = match_similarity(guard, match);
 	StringInfoData names;
 	StringInfoData values;
@@ -178,9 +179,10 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 	if (guard->arguments.terms.measure == SIMHASH_HAMMING)
 		return psprintf("The row with key (%s)=(%s) is at distance %d, and its document at distance %.0f.",
 						names.data, values.data, match->distance, similarity);
-	return psprintf("The row with key (%s)=(%s) is at distance %d and has a %s similarity of %.4f.",
+	return psprintf("The row with key (%s)=(%s) is at distance %d%s%s%s and has a %s similarity of %.4f.",
 					names.data, values.data, match->distance,
-					simhash_measures[guard->arguments.terms.measure].called,
+					kind->aligned ? ", " : "", kind->aligned ? kind->name : "",
+					kind->aligned ? "," : "", kind->called,
 					similarity);
 }
 
@@ -188,6 +190,8 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 static int
 guard_hint(const char *name, const GuardTerms *terms, bool unseen)
 {
+	const		SimhashMeasureKind *kind = &simhash_measures[terms->measure];
+
 	if (unseen)
 		return errhint("Trigger \"%s\" compares a row with at most %d documents, and takes further rows within distance %d for near-duplicates.",
 					   name, terms->most, terms->radius);
@@ -197,9 +201,9 @@ guard_hint(const char *name, const GuardTerms *terms, bool unseen)
 	if (terms->measure == SIMHASH_HAMMING)
 		return errhint("Trigger \"%s\" takes rows within distance %d, with documents within distance %d, for near-duplicates.",
 					   name, terms->radius, terms->at_most);
-	return errhint("Trigger \"%s\" takes rows within distance %d, with a %s similarity of at least %g, for near-duplicates.",
-				   name, terms->radius, simhash_measures[terms->measure].called,
-				   terms->at_least);
+	return errhint("Trigger \"%s\" takes rows within distance %d, %s%swith a %s similarity of at least %g, for near-duplicates.",
+				   name, terms->radius, kind->aligned ? kind->name : "",
+				   kind->aligned ? ", " : "", kind->called, terms->at_least);
 }
 
 /*

@@ -10,207 +10,305 @@
  */
 #include "guard/guard_options.h"
 
+#include <math.h>
+
 #include "access/sysattr.h"
+#include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 
 #include "relation.h"
 
 /* The actions, in the order of GuardAction. */
-static const char *const actions[] = {"reject", "skip", "mark", "conflict"};
+static const char *const actions[] = {"reject", "skip", "mark", "conflict", NULL};
 
 /* The families of the option "fill", by the measure that they estimate. */
 static const char *const families[] = {
 	[SIMHASH_JACCARD] = "minhash",
-	[SIMHASH_COSINE] = "simhash"
+	[SIMHASH_COSINE] = "simhash",
+	NULL
 };
 
-/* An option: name=value, or the name alone if it is a flag. */
-typedef struct GuardOption
+/* What an argument is, and how errors call that. */
+typedef enum ArgumentType
+{
+	TYPE_FLAG,					/* an option that is its name alone */
+	TYPE_TEXT,
+	TYPE_CHOICE,				/* a name of a list */
+	TYPE_NUMBER,
+	TYPE_WHOLE,
+	TYPE_INTERVAL,
+	TYPE_COLUMN,
+	TYPE_COLUMNS
+}			ArgumentType;
+
+static const char *const types[] = {
+	[TYPE_CHOICE] = "a name that it takes",
+	[TYPE_NUMBER] = "a number",
+	[TYPE_WHOLE] = "a whole number",
+	[TYPE_INTERVAL] = "an interval from 0 on, such as 30 days",
+	[TYPE_COLUMNS] = "names of columns, separated by commas"
+};
+
+/* The arguments by their places: three that have one, and the options. */
+typedef enum ArgumentPlace
+{
+	THE_COLUMN, THE_ACTION, THE_DISTANCE,
+	THE_DOCUMENT, THE_FILL, THE_PROFILE, THE_WITHIN, THE_EXCEPT,
+	THE_SIMILARITY, THE_AT_LEAST, THE_AT_MOST, THE_COMPARE,
+	THE_TIME, THE_FOR, THE_MARK, THE_NOTICE
+}			ArgumentPlace;
+
+#define FIRST_OPTION	THE_DOCUMENT
+
+/* An argument; an option is name=value, or the name alone if it is a flag. */
+typedef struct GuardArgument
 {
 	const char *name;
-	bool		flag;
-	const char *needs;			/* an option, or NULL */
-	int			actions;		/* that it is for */
-} GuardOption;
+	ArgumentType type;
+	const char *value;			/* "=" and how the hint calls it */
+	int			needs;			/* options, of which one is given; 0: none */
+	int			actions;		/* that it is for; 0: any */
+	const char *const *choices;
+}			GuardArgument;
 
-/* Sets of actions. */
-#define ONLY(action)	(1 << (action))
-#define ANY				(ONLY(GUARD_REJECT) | ONLY(GUARD_SKIP) | ONLY(GUARD_MARK) | \
-						 ONLY(GUARD_CONFLICT))
+/* A set of actions, or of options, that has one. */
+#define ONLY(number)	(1 << (number))
+#define COMPARES		(ONLY(THE_SIMILARITY) | ONLY(THE_AT_LEAST) | ONLY(THE_AT_MOST))
 
-static const GuardOption options[] = {
-	{"document", false, NULL, ANY},
-	{"fill", false, "document", ANY},
-	{"profile", false, "document", ANY},
-	{"similarity", false, NULL, ANY},
-	{"at_least", false, NULL, ANY},
-	{"at_most", false, "document", ANY},
-	{"compare", false, NULL, ANY},
-	{"within", false, NULL, ANY},
-	{"time", false, "for", ANY},
-	{"for", false, "time", ANY},
-	{"except", false, NULL, ANY},
-	{"mark", false, NULL, ONLY(GUARD_MARK)},
-	{"notice", true, NULL, ONLY(GUARD_SKIP)}
+static const GuardArgument all_arguments[] = {
+	[THE_COLUMN] = {"column", TYPE_COLUMN},
+	[THE_ACTION] = {"action", TYPE_CHOICE,.choices = actions},
+	[THE_DISTANCE] = {"distance", TYPE_WHOLE},
+	[THE_DOCUMENT] = {"document", TYPE_COLUMN, "=column", COMPARES | ONLY(THE_FILL)},
+	[THE_FILL] = {"fill", TYPE_CHOICE, "=minhash|simhash", ONLY(THE_DOCUMENT), 0, families},
+	[THE_PROFILE] = {"profile", TYPE_TEXT, "=name", ONLY(THE_DOCUMENT)},
+	[THE_WITHIN] = {"within", TYPE_COLUMNS, "=column,..."},
+	[THE_EXCEPT] = {"except", TYPE_COLUMNS, "=column,..."},
+	[THE_SIMILARITY] = {"similarity", TYPE_TEXT, "=measure"},
+	[THE_AT_LEAST] = {"at_least", TYPE_NUMBER, "=number"},
+	[THE_AT_MOST] = {"at_most", TYPE_WHOLE, "=bits", ONLY(THE_DOCUMENT)},
+	[THE_COMPARE] = {"compare", TYPE_WHOLE, "=rows", COMPARES},
+	[THE_TIME] = {"time", TYPE_COLUMN, "=column", ONLY(THE_FOR)},
+	[THE_FOR] = {"for", TYPE_INTERVAL, "=interval", ONLY(THE_TIME)},
+	[THE_MARK] = {"mark", TYPE_COLUMN, "=column", 0, ONLY(GUARD_MARK)},
+	[THE_NOTICE] = {"notice", TYPE_FLAG, "", 0, ONLY(GUARD_SKIP)}
 };
 
-/* The hints of all errors in the arguments. */
-static const char arguments_hint[] =
-"The arguments of simhash_guard are a column, an action ('reject', 'skip', 'mark' or 'conflict'), a distance, and options: 'document=column', 'fill=family', 'profile=name', 'within=column,...', 'except=column,...', 'similarity=measure', 'at_least=number', 'at_most=bits', 'compare=rows', 'time=column', 'for=interval', 'mark=column', 'notice'.";
+/* The value of an argument, as its type has it. */
+typedef struct ArgumentValue
+{
+	const char *text;			/* NULL if it is not given */
+	int			choice;
+	double		number;
+	Interval   *period;
+	List	   *names;			/* of columns, */
+	List	   *columns;		/* their numbers, */
+	AttrNumber	column;			/* and the last of these */
+}			ArgumentValue;
+
 static const char renamed_hint[] =
 " The arguments of a trigger name columns as they were when it was created. Drop it and create it again.";
 
+/* Write a set of options, as they are given. */
+static char *
+write_options(int set, const char *between)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = FIRST_OPTION; i < (int) lengthof(all_arguments); i++)
+	{
+		if ((set & ONLY(i)) != 0)
+			appendStringInfo(&list, "%s'%s%s'", list.len > 0 ? between : "",
+							 all_arguments[i].name, all_arguments[i].value);
+	}
+	return list.data;
+}
+
+/* The hint of all errors in the arguments. */
+static char *
+arguments_hint(void)
+{
+	return psprintf("The arguments of simhash_guard are a column, an action ('reject', 'skip', 'mark' or 'conflict'), a distance, and options: %s.",
+					write_options(-1, ", "));
+}
+
 /* Fail because of an argument: the message, and what the arguments may be. */
 #define argument_error(...) \
-	ereport(ERROR, \
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), \
-			 errmsg(__VA_ARGS__), \
-			 errhint("%s", arguments_hint)))
+	do { \
+		const char *arguments_hint_ = arguments_hint(); \
+		ereport(ERROR, \
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), \
+				 errmsg(__VA_ARGS__), \
+				 errhint("%s", arguments_hint_))); \
+	} while (0)
 
-/* The place of a name among n; n if it is not among them. */
-static int
-find_name(const char *name, const char *const *names, int n)
-{
-	int			i = 0;
-
-	while (i < n && strcmp(name, names[i]) != 0)
-		i++;
-	return i;
-}
-
-/* The value of an option of that name, or NULL if the argument is another. */
+/* The value of an option, as a text; NULL if the argument is another. */
 static const char *
-option_value(const char *argument, const char *name)
+option_text(const GuardArgument * option, const char *argument)
 {
-	size_t		length = strlen(name);
+	size_t		length = strlen(option->name);
 
-	if (strncmp(argument, name, length) != 0)
+	if (strncmp(argument, option->name, length) != 0 ||
+		argument[length] != *option->value)
 		return NULL;
-	argument += length;
-	return *argument == '=' ? argument + 1 : *argument == '\0' ? argument : NULL;
+	return argument + length + (*option->value == '=' ? 1 : 0);
 }
 
-/* The value of the option of that name that a trigger has; NULL for none. */
-static const char *
-find_value(const Trigger *trigger, const char *name)
+/* Is a text a number, maybe a whole one, which an int bounds? */
+static bool
+read_number(const char *text, bool whole, double *number)
 {
-	const char *value = NULL;
+	char	   *end;
 
-	for (int i = 3; i < trigger->tgnargs && value == NULL; i++)
-		value = option_value(trigger->tgargs[i], name);
-	return value;
+	*number = strtod(text, &end);
+	if (end == text ||*end != '\0' || (whole && *number != floor(*number)))
+		return false;
+	if (whole)
+		*number = Max(Min(*number, PG_INT32_MAX), PG_INT32_MIN);
+	return true;
 }
 
 /*
- * The names of columns in an option of a trigger, as they are or in double
- * quotes, with commas between them.  NIL if there is no such list.
+ * Names of columns, as they are or in double quotes, with commas between them; NIL if
+ * a text is no such list.
  */
 static List *
-find_names(const Trigger *trigger, const char *option)
+read_names(const char *text)
 {
-	const char *value = find_value(trigger, option);
 	List	   *names;
 
-	return value != NULL && SplitGUCList(pstrdup(value), ',', &names) ?
-		names : NIL;
+	return SplitGUCList(pstrdup(text), ',', &names) ? names : NIL;
 }
 
-/* Fail unless an argument is an option that goes with the action and others. */
+/* Say to which option it belongs that a text is no interval. */
 static void
-check_option(const Trigger *trigger, const char *argument, GuardAction action)
+say_option(void *period)
 {
-	const GuardOption *option = NULL;
+	errhint("Argument \"for\" is \"%s\". It must be an interval, such as '30 days'.",
+			(const char *) period);
+}
 
-	for (size_t i = 0; i < lengthof(options); i++)
+/* Is a text an interval that is not negative? */
+static bool
+read_interval(const char *text, Interval **period)
+{
+	Interval	zero = {0};
+	ErrorContextCallback callback = {error_context_stack, say_option, unconstify(char *, text)};
+
+	error_context_stack = &callback;
+	*period = DatumGetIntervalP(DirectFunctionCall3(interval_in,
+													CStringGetDatum(text),
+													ObjectIdGetDatum(InvalidOid),
+													Int32GetDatum(-1)));
+	error_context_stack = callback.previous;
+	return DatumGetBool(DirectFunctionCall2(interval_ge, IntervalPGetDatum(*period),
+											IntervalPGetDatum(&zero)));
+}
+
+/* Take the value of an argument; false if it is none of the type. */
+static bool
+read_value(Relation root, const GuardArgument * argument, ArgumentValue * value)
+{
+	ListCell   *lc;
+
+	switch (argument->type)
 	{
-		if (option_value(argument, options[i].name) != NULL &&
-			(strchr(argument, '=') == NULL) == options[i].flag)
-			option = &options[i];
+		case TYPE_FLAG:
+		case TYPE_TEXT:
+			return true;
+		case TYPE_CHOICE:
+			while (argument->choices[value->choice] != NULL &&
+				   strcmp(argument->choices[value->choice], value->text) != 0)
+				value->choice++;
+			return argument->choices[value->choice] != NULL;
+		case TYPE_NUMBER:
+		case TYPE_WHOLE:
+			return read_number(value->text, argument->type == TYPE_WHOLE, &value->number);
+		case TYPE_INTERVAL:
+			return read_interval(value->text, &value->period);
+		case TYPE_COLUMN:
+			value->names = list_make1(unconstify(char *, value->text));
+			break;
+		case TYPE_COLUMNS:
+			value->names = read_names(value->text);
 	}
-	if (option == NULL)
-		argument_error("trigger \"%s\": unknown option \"%s\"",
-					   trigger->tgname, argument);
-	if ((option->actions & ONLY(action)) == 0)
+	foreach(lc, value->names)
+	{
+		value->column = simhash_find_column(RelationGetRelid(root), lfirst(lc),
+											argument->name, renamed_hint);
+		value->columns = lappend_int(value->columns, value->column);
+	}
+	return value->names != NIL;
+}
+
+/* Fail unless an option goes with the action, and with those that are given. */
+static void
+check_option(const Trigger *trigger, const GuardArgument * option,
+			 GuardAction action, int given)
+{
+	if (option->actions != 0 && (option->actions & ONLY(action)) == 0)
 		argument_error("trigger \"%s\": option \"%s\" is not for the action \"%s\"",
 					   trigger->tgname, option->name, actions[action]);
-	if (option->needs != NULL && find_value(trigger, option->needs) == NULL)
-		argument_error("trigger \"%s\": option \"%s\" needs an option \"%s\"",
-					   trigger->tgname, option->name, option->needs);
+	if (option->needs != 0 && (option->needs & given) == 0)
+		argument_error("trigger \"%s\": option \"%s\" needs an option %s",
+					   trigger->tgname, option->name,
+					   write_options(option->needs, " or "));
 }
 
-/* An argument that is a number; false if it is none. */
-static bool
-read_number(const char *argument, int *number)
+/* Read the arguments of a trigger, each by its row of the table. */
+static void
+read_values(Relation root, const Trigger *trigger, ArgumentValue * values)
 {
-	char	   *end;
-	long		n;
+	int			given = 0;
 
-	n = strtol(argument, &end, 10);
-	*number = (int) Max(Min(n, INT_MAX), INT_MIN);
-	return end != argument && *end == '\0';
-}
-
-/* What the trigger asks for, columns by their names. */
-static GuardAsked
-read_asked(const Trigger *trigger, SimhashMeasure fill)
-{
-	GuardAsked	asked = {
-		.who = psprintf("trigger \"%s\"", trigger->tgname),
-		.hint = arguments_hint,
-		.renamed = renamed_hint,
-		.fingerprint = "column",
-		.column = trigger->tgargs[0],
-		.distance = "distance",
-		.within = find_names(trigger, "within"),
-		.document = find_value(trigger, "document"),
-		.profile = find_value(trigger, "profile"),
-		.similarity = find_value(trigger, "similarity"),
-		.at_least = find_value(trigger, "at_least"),
-		.at_most = find_value(trigger, "at_most"),
-		.fills = fill
-	};
-	int			radius;
-
-	if (!read_number(trigger->tgargs[2], &radius))
-		argument_error("trigger \"%s\": distance \"%s\" is not a number",
-					   trigger->tgname, trigger->tgargs[2]);
-	asked.radius = radius;
-	if (asked.within == NIL && find_value(trigger, "within") != NULL)
-		argument_error("trigger \"%s\": option \"within\" needs names of columns, separated by commas",
+	if (trigger->tgnargs < FIRST_OPTION)
+		argument_error("trigger \"%s\": simhash_guard needs three arguments",
 					   trigger->tgname);
-	if (asked.document != NULL && fill == SIMHASH_NO_MEASURE &&
-		asked.similarity == NULL && asked.at_least == NULL &&
-		asked.at_most == NULL)
-		argument_error("trigger \"%s\": option \"document\" needs an option similarity=measure, at_least=number or fill=family",
-					   trigger->tgname);
-	return asked;
-}
-
-/* Find the column of the mark, which must not be one that the guard reads. */
-static AttrNumber
-read_mark(const Trigger *trigger, Relation root, const GuardArguments *arguments)
-{
-	const char *name = find_value(trigger, "mark");
-	AttrNumber	mark = name == NULL ? 0 :
-	simhash_find_column(RelationGetRelid(root), name, "mark", renamed_hint);
-
-	if (arguments->action == GUARD_MARK && mark == 0)
-		argument_error("trigger \"%s\": action \"mark\" needs an option mark=column",
-					   trigger->tgname);
-	if (mark != 0 &&
-		(mark == arguments->terms.column || mark == arguments->terms.time ||
-		 bms_is_member(mark - FirstLowInvalidHeapAttributeNumber,
-					   simhash_guard_document_columns(&arguments->terms))))
-		argument_error("trigger \"%s\": option \"mark\" needs a column that the guard does not read",
-					   trigger->tgname);
-	for (int i = 0; i < arguments->terms.ngroup && mark != 0; i++)
+	for (int i = 0; i < trigger->tgnargs; i++)
 	{
-		if (arguments->terms.group[i] == mark)
-			argument_error("trigger \"%s\": option \"within\" cannot take column \"%s\", which is that of the mark",
-						   trigger->tgname, name);
+		const char *text = i < FIRST_OPTION ? trigger->tgargs[i] : NULL;
+		int			n = Min(i, FIRST_OPTION - 1);
+
+		while (text == NULL && ++n < (int) lengthof(all_arguments))
+			text = option_text(&all_arguments[n], trigger->tgargs[i]);
+
+		if (text == NULL)
+			argument_error("trigger \"%s\": unknown option \"%s\"",
+						   trigger->tgname, trigger->tgargs[i]);
+		if (values[n].text !=NULL)
+			argument_error("trigger \"%s\": option \"%s\" is given twice",
+						   trigger->tgname, all_arguments[n].name);
+		values[n].text = pstrdup(text);
+		given |= ONLY(n);
+		if (!read_value(root, &all_arguments[n], &values[n]))
+			argument_error("trigger \"%s\": argument \"%s\" is \"%s\", not %s",
+						   trigger->tgname, all_arguments[n].name, text,
+						   types[all_arguments[n].type]);
 	}
-	return mark;
+	for (int n = FIRST_OPTION; n < (int) lengthof(all_arguments); n++)
+	{
+		if (values[n].text !=NULL)
+			check_option(trigger, &all_arguments[n], values[THE_ACTION].choice, given);
+	}
+}
+
+/* Fail unless there is a column for a mark, and the guard does not read it. */
+static void
+check_mark(const Trigger *trigger, const GuardArguments *arguments)
+{
+	const GuardTerms *terms = &arguments->terms;
+	AttrNumber	mark = arguments->mark;
+	bool		is_read = mark == terms->column || mark == terms->time ||
+	bms_is_member(mark - FirstLowInvalidHeapAttributeNumber,
+				  simhash_guard_document_columns(terms));
+
+	for (int i = 0; i < terms->ngroup; i++)
+		is_read |= mark == terms->group[i];
+	if (mark == 0 || is_read)
+		argument_error("trigger \"%s\": action \"mark\" needs an option 'mark=column', with a column that the guard does not read",
+					   trigger->tgname);
 }
 
 /*
@@ -221,48 +319,44 @@ GuardArguments *
 simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 {
 	GuardArguments *arguments = palloc0(sizeof *arguments);
-	const char *fill = find_value(trigger, "fill");
-	const char *time = find_value(trigger, "time");
-	const char *most = find_value(trigger, "compare");
-	GuardAsked	asked;
-	ListCell   *lc;
+	ArgumentValue values[lengthof(all_arguments)] = {0};
+	GuardAsked	asked = {
+		.who = psprintf("trigger \"%s\"", trigger->tgname),
+		.hint = arguments_hint(),
+		.renamed = renamed_hint,
+		.fingerprint = "column",
+		.distance = "distance",
+		.fills = SIMHASH_NO_MEASURE
+	};
 
-	if (trigger->tgnargs < 3)
-		argument_error("trigger \"%s\": simhash_guard needs three arguments",
-					   trigger->tgname);
-	arguments->action = find_name(trigger->tgargs[1], actions,
-								  lengthof(actions));
-	if (arguments->action == lengthof(actions))
-		argument_error("trigger \"%s\": unknown action \"%s\"",
-					   trigger->tgname, trigger->tgargs[1]);
-	for (int i = 3; i < trigger->tgnargs; i++)
-		check_option(trigger, trigger->tgargs[i], arguments->action);
-	arguments->fill = fill == NULL ? SIMHASH_NO_MEASURE :
-		find_name(fill, families, lengthof(families));
-	if (fill != NULL && arguments->fill == lengthof(families))
-		argument_error("trigger \"%s\": cannot fill fingerprints by \"%s\"",
-					   trigger->tgname, fill);
-	asked = read_asked(trigger, arguments->fill);
+	read_values(root, trigger, values);
+	if (values[THE_FILL].text !=NULL)
+		asked.fills = values[THE_FILL].choice;
+	asked.column = values[THE_COLUMN].text;
+	asked.radius = (int64) values[THE_DISTANCE].number;
+	asked.within = values[THE_WITHIN].names;
+	asked.document = values[THE_DOCUMENT].text;
+	asked.profile = values[THE_PROFILE].text;
+	asked.similarity = values[THE_SIMILARITY].text;
+	asked.bounded = values[THE_AT_LEAST].text !=NULL;
+	asked.at_least = values[THE_AT_LEAST].number;
+	asked.limited = values[THE_AT_MOST].text !=NULL;
+	asked.at_most = (int64) values[THE_AT_MOST].number;
 	arguments->terms = simhash_guard_read_terms(&asked, root);
-	simhash_guard_read_time(&arguments->terms, root,
-							time == NULL ? 0 :
-							simhash_find_column(RelationGetRelid(root), time, "time",
-												renamed_hint),
-							find_value(trigger, "for"));
-	if (most != NULL && (!read_number(most, &arguments->terms.most) ||
-						 arguments->terms.most < 1 ||
-						 arguments->terms.measure == SIMHASH_NO_MEASURE))
-		argument_error("trigger \"%s\": option \"compare\" needs a number of rows, and an option similarity=measure",
-					   trigger->tgname);
-	arguments->mark = read_mark(trigger, root, arguments);
-	arguments->notice = find_value(trigger, "notice") != NULL;
-	arguments->excepted = find_value(trigger, "except");
-	if (arguments->excepted != NULL)
-		arguments->excepted = pstrdup(arguments->excepted);
-	foreach(lc, find_names(trigger, "except"))
-		arguments->except = lappend_int(arguments->except,
-										simhash_find_column(RelationGetRelid(root), lfirst(lc),
-															"except", renamed_hint));
+	if (values[THE_COMPARE].text !=NULL)
+		arguments->terms.most = (int) simhash_check_range(asked.who, "compare",
+														  (int64) values[THE_COMPARE].number,
+														  1, PG_INT64_MAX, 0);
+	simhash_guard_read_time(&arguments->terms, root, values[THE_TIME].column,
+							values[THE_FOR].period);
+	arguments->action = values[THE_ACTION].choice;
+	arguments->fill = asked.fills;
+	arguments->mark = values[THE_MARK].column;
+	if (arguments->action == GUARD_MARK)
+		check_mark(trigger, arguments);
+	arguments->notice = values[THE_NOTICE].text !=NULL;
+	arguments->excepted = values[THE_EXCEPT].text;
+	arguments->except = values[THE_EXCEPT].columns;
 	return arguments;
 }
 
@@ -270,7 +364,15 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 static void
 restrict_locks(GuardSpace *space, const Trigger *other)
 {
-	List	   *names = find_names(other, "within");
+	List	   *names = NIL;
+
+	for (int i = FIRST_OPTION; i < other->tgnargs; i++)
+	{
+		const char *text = option_text(&all_arguments[THE_WITHIN], other->tgargs[i]);
+
+		if (text !=NULL)
+			names = read_names(text);
+	}
 
 	for (int i = 0; i < space->terms.ngroup; i++)
 	{
@@ -301,13 +403,13 @@ simhash_guard_bind_locks(GuardStatement *statement, Relation root,
 	for (int i = 0; all != NULL && i < all->numtriggers; i++)
 	{
 		Trigger    *its = &all->triggers[i];
-		int			its_radius;
+		double		its_radius;
 
-		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= 3 &&
+		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= FIRST_OPTION &&
 			get_attnum(space->root, its->tgargs[0]) == space->terms.column &&
-			read_number(its->tgargs[2], &its_radius))
+			read_number(its->tgargs[THE_DISTANCE], true, &its_radius))
 		{
-			radius = Max(radius, its_radius);
+			radius = Max(radius, (int) its_radius);
 			restrict_locks(space, its);
 		}
 	}

@@ -64,7 +64,6 @@ get_compared_values(Guard *guard, HeapTuple row)
 			search->document = DatumGetTextPP(PointerGetDatum(document));
 	}
 	search->time = simhash_guard_time(&guard->terms, guard->slot);
-	search->oldest = simhash_guard_oldest(&guard->terms, search->time);
 	for (int i = 0; i < guard->terms.ngroup && !isnull; i++)
 		search->group[i] = get_column_value(guard, guard->terms.group[i],
 											guard->group[i], &isnull);

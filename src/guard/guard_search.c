@@ -111,8 +111,8 @@ has_similar_document(GuardSearch *search, const GuardTable *table,
 
 /*
  * The distance of a row found, or -1 if it is of no concern: beyond the radius,
- * without fingerprint, of another group, too old, not similar enough, or the row that
- * is updated.
+ * without fingerprint, of another group, of another time, not similar enough, or the
+ * row that is updated.
  */
 static int
 row_distance(GuardSearch *search, const GuardTable *table,
@@ -130,7 +130,7 @@ row_distance(GuardSearch *search, const GuardTable *table,
 	distance = simhash_guard_distance(&fingerprint, &search->center);
 	return distance <= search->space->terms.radius &&
 		simhash_guard_is_of_group(search, table->terms.group, slot) &&
-		simhash_guard_time(&table->terms, slot) >= search->oldest &&
+		simhash_guard_is_in_time(&table->terms, search->time, slot) &&
 		has_similar_document(search, table, slot) ? distance : -1;
 }
 

@@ -18,8 +18,6 @@
  */
 #include "guard/guard.h"
 
-#include <math.h>
-
 #include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/fmgrprotos.h"
@@ -77,7 +75,7 @@ read_document(const GuardAsked *asked, Relation relation, Node *source,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s: option \"%s\" needs an option document=column",
 						asked->who, asked->similarity ? "similarity" :
-						asked->at_least ? "at_least" : "at_most"),
+						asked->bounded ? "at_least" : "at_most"),
 				 errhint("%s", asked->hint)));
 	else if (IsA(column, Var))
 		terms->document = column->varattno;
@@ -85,36 +83,16 @@ read_document(const GuardAsked *asked, Relation relation, Node *source,
 		terms->expression = source;
 }
 
-/* An option that is a number, maybe a whole one; fails if it is none. */
-static double
-read_number(const GuardAsked *asked, const char *name, const char *value, bool whole)
-{
-	char	   *end;
-	double		number = strtod(value, &end);
-
-	if (end == value || *end != '\0' || (whole && number != floor(number)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s: argument \"%s\" is \"%s\"", asked->who, name, value),
-				 errhint("It must be a %snumber.", whole ? "whole " : "")));
-	return number;
-}
-
 /* The bound of the similarity, or how many bits may be different. */
 static void
 read_bound(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 {
 	bool		hamming = terms->measure == SIMHASH_HAMMING;
-	double		most;
 	int			width;
 
-	terms->at_least = SIMHASH_AT_LEAST;
-	if (asked->at_least != NULL)
-		terms->at_least =
-			simhash_check_least(asked->who,
-								read_number(asked, "at_least", asked->at_least, false));
-	if (hamming != (asked->at_most != NULL) ||
-		(hamming && asked->at_least != NULL))
+	terms->at_least = !asked->bounded ? SIMHASH_AT_LEAST :
+		simhash_check_least(asked->who, asked->at_least);
+	if (hamming != asked->limited || (hamming && asked->bounded))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s: \"at_most\" and the similarity \"hamming\" belong together, without \"at_least\"",
@@ -123,10 +101,8 @@ read_bound(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 	if (!hamming)
 		return;
 	width = simhash_guard_type(relation, terms->document).width;
-	most = read_number(asked, "at_most", asked->at_most, true);
 	terms->at_most = (int) simhash_check_range(asked->who, "at_most",
-											   (int64) Max(Min(most, PG_INT32_MAX), PG_INT32_MIN),
-											   0, width, width);
+											   asked->at_most, 0, width, width);
 }
 
 /* Find out whether documents are compared, which, and how. */
@@ -182,8 +158,7 @@ simhash_guard_read_terms(const GuardAsked *asked, Relation relation)
 	terms.profile = asked->profile == NULL ? sh_default_profile :
 		simhash_get_profile(cstring_to_text(asked->profile));
 	terms.measure = SIMHASH_NO_MEASURE;
-	if (asked->similarity != NULL || asked->at_least != NULL ||
-		asked->at_most != NULL)
+	if (asked->similarity != NULL || asked->bounded || asked->limited)
 		read_similarity(asked, relation, &terms);
 	if (asked->fills != SIMHASH_NO_MEASURE)
 		terms.document = find_column(asked, relation, asked->document, "document");

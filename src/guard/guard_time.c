@@ -2,12 +2,13 @@
  *
  * guard_time.c
  *		The options time=column and for=interval of simhash_guard(): a row whose
- *		time is older than ours by more than that does not count.
+ *		time is further from ours than that does not count.
  *
- * With 'for=7 days' a text may come again after a week.  Times are compared as
- * timestamps, with or without time zone as the column has it; days and months are
- * counted as the server does, in the time zone of the session.  A row whose time
- * is NULL always counts, and so does a newer one.
+ * With 'for=7 days' a text may come again after a week, or be entered late with a time
+ * of more than a week before.  Times are compared as timestamps, with or without time
+ * zone as the column has it; days and months are counted back from the later one as
+ * the server does, in the time zone of the session: so it does not matter which of two
+ * rows comes first.  A row whose time is NULL or infinite always counts.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -17,22 +18,12 @@
 
 #include "utils/date.h"
 
-/* Say to which option it belongs that a text is no interval. */
-static void
-say_option(void *period)
-{
-	errhint("Argument \"for\" is \"%s\". It must be an interval, such as '30 days'.",
-			(const char *) period);
-}
-
 /* Take the options, if there are any. */
 void
 simhash_guard_read_time(GuardTerms *terms, Relation root, AttrNumber column,
-						const char *period)
+						Interval *period)
 {
 	Oid			type;
-	Interval	zero = {0};
-	ErrorContextCallback callback = {error_context_stack, say_option, unconstify(char *, period)};
 
 	if (column == 0)
 		return;
@@ -43,19 +34,7 @@ simhash_guard_read_time(GuardTerms *terms, Relation root, AttrNumber column,
 		simhash_guard_refuse_type(root, column, "date or timestamp");
 	terms->time = column;
 	terms->time_type = type;
-	error_context_stack = &callback;
-	terms->period = DatumGetIntervalP(DirectFunctionCall3(interval_in,
-														  CStringGetDatum(period),
-														  ObjectIdGetDatum(InvalidOid),
-														  Int32GetDatum(-1)));
-	error_context_stack = callback.previous;
-	if (DatumGetBool(DirectFunctionCall2(interval_lt,
-										 IntervalPGetDatum(terms->period),
-										 IntervalPGetDatum(&zero))))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"for\" is \"%s\"", period),
-				 errhint("It must be an interval that is not negative, such as '30 days'.")));
+	terms->period = period;
 }
 
 /*
@@ -82,21 +61,23 @@ simhash_guard_time(const GuardTerms *terms, TupleTableSlot *slot)
 }
 
 /*
- * From what time on does a row count for one of that time?  All count where that is
- * before the first timestamp, months being no longer than 31 days.
+ * Does a row, which is in a slot, count for one of that time?  All count where the
+ * period goes back beyond the first timestamp, months being no longer than 31 days.
  */
-TimestampTz
-simhash_guard_oldest(const GuardTerms *terms, TimestampTz time)
+bool
+simhash_guard_is_in_time(const GuardTerms *terms, TimestampTz time,
+						 TupleTableSlot *slot)
 {
 	PGFunction	minus = terms->time_type == TIMESTAMPTZOID ?
 	timestamptz_mi_interval : timestamp_mi_interval;
 	const Interval *period = terms->period;
+	TimestampTz its = simhash_guard_time(terms, slot);
+	TimestampTz later = Max(time, its);
 
-	if (time == DT_NOEND ||
-		(double) time - period->time - USECS_PER_DAY *
-		(31.0 * period->month + period->day) <= MIN_TIMESTAMP)
-		return DT_NOBEGIN;
-	return DatumGetTimestampTz(DirectFunctionCall2(minus,
-												   TimestampTzGetDatum(time),
-												   IntervalPGetDatum(period)));
+	return TIMESTAMP_NOT_FINITE(time) || TIMESTAMP_NOT_FINITE(its) ||
+		(double) later - period->time - USECS_PER_DAY *
+		(31.0 * period->month + period->day) <= MIN_TIMESTAMP ||
+		Min(time, its) >= DatumGetTimestampTz(DirectFunctionCall2(minus,
+																  TimestampTzGetDatum(later),
+																  IntervalPGetDatum(period)));
 }
