@@ -78,14 +78,14 @@ TRUNCATE docs;
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION
     simhash_guard('fp', 'mark', '30', 'similarity=cosine', 'at_least=0.6', 'document=body', 'fill=simhash', 'mark=dup');
 INSERT INTO docs SELECT m, doc(200, m) FROM generate_series(2, 60, 3) AS m ORDER BY m;
-SELECT id FROM docs AS d
-WHERE dup IS DISTINCT FROM (
-    SELECT id FROM docs AS e WHERE e.id < d.id AND hamming(e.fp, d.fp) <= 30
-        AND simhash_cosine(e.body, d.body) >= 0.6
-    ORDER BY hamming(e.fp, d.fp), dup LIMIT 1)
-  AND hamming(fp, (SELECT fp FROM docs AS o WHERE o.id = d.dup)) IS DISTINCT FROM (
-    SELECT min(hamming(e.fp, d.fp)) FROM docs AS e WHERE e.id < d.id
-        AND simhash_cosine(e.body, d.body) >= 0.6);
+-- each is marked with the original of one of the nearest rows before it
+WITH near AS (SELECT d.id, coalesce(e.dup, e.id) AS original, hamming(e.fp, d.fp) AS distance,
+        min(hamming(e.fp, d.fp)) OVER (PARTITION BY d.id) AS nearest
+    FROM docs AS d JOIN docs AS e ON e.id < d.id AND hamming(e.fp, d.fp) <= 30 AND simhash_cosine(e.body, d.body) >= 0.6)
+SELECT id, dup FROM docs AS d
+WHERE CASE WHEN dup IS NULL THEN EXISTS (SELECT FROM near WHERE near.id = d.id)
+    ELSE NOT EXISTS (SELECT FROM near WHERE near.id = d.id AND distance = nearest AND original = d.dup) END;
+SELECT count(*) FROM docs AS d JOIN docs AS o ON o.id = d.dup WHERE o.dup IS NOT NULL;
 SELECT count(*), count(dup) AS marked FROM docs;
 DROP TABLE docs;
 

@@ -247,6 +247,8 @@ typedef struct GuardSearch
 	GuardStandIn stand_in;		/* or NULL */
 	void	   *visitor;
 	bool		moving;			/* take in rows that our statement deletes */
+	List	   *own_marks;		/* Datums in a column "carried": rows that have
+								 * one do not count, see guard_mark.c */
 
 	/* by what it sees rows */
 	SnapshotData before;		/* a copy of one taken when the search began */

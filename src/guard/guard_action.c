@@ -14,8 +14,6 @@
 
 #include "access/sysattr.h"
 #include "mb/pg_wchar.h"
-#include "parser/parse_coerce.h"
-#include "utils/json.h"
 #include "utils/rls.h"
 
 #define KEY_SHOWN		64		/* bytes of each value of a key */
@@ -48,43 +46,6 @@ may_be_told(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 	}
 	return columns != NIL && may_read_column(space->root, space->terms.column) &&
 		check_enable_rls(space->root, InvalidOid, true) != RLS_ENABLED;
-}
-
-/* The text of what the row found has in a column of its key. */
-static char *
-write_key_value(const GuardMatch *match, AttrNumber column)
-{
-	TupleDesc	desc = match->slot->tts_tupleDescriptor;
-	bool		isnull;
-	Datum		value = slot_getattr(match->slot, column, &isnull);
-	Oid			output;
-	bool		varlena;
-
-	getTypeOutputInfo(TupleDescAttr(desc, column - 1)->atttypid, &output,
-					  &varlena);
-	return OidOutputFunctionCall(output, value);
-}
-
-/*
- * The text of a key: of one column as it is, of several as a list in JSON, so
- * that different keys are never written alike.
- */
-static char *
-write_key(const GuardMatch *match, List *columns)
-{
-	StringInfoData list;
-	ListCell   *lc;
-
-	if (list_length(columns) == 1)
-		return write_key_value(match, linitial_int(columns));
-	initStringInfo(&list);
-	foreach(lc, columns)
-	{
-		appendStringInfoString(&list, lc == list_head(columns) ? "[" : ", ");
-		escape_json(&list, write_key_value(match, lfirst_int(lc)));
-	}
-	appendStringInfoChar(&list, ']');
-	return list.data;
 }
 
 /*
@@ -171,7 +132,8 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 						 get_attname(match->table->table, lfirst_int(lc),
 									 false));
 		appendStringInfoString(&values, comma);
-		append_shown(&values, write_key_value(match, lfirst_int(lc)));
+		append_shown(&values, simhash_guard_write_key(match->slot,
+													  list_make1_int(lfirst_int(lc))));
 	}
 	if (similarity < 0)
 		return psprintf("The row with key (%s)=(%s) is at distance %d.",
@@ -234,64 +196,6 @@ report_match(const GuardTrigger *guard, TriggerData *data,
 			 errtableconstraint(data->tg_relation, guard->guard.name)));
 }
 
-/* Until AtEOXact_GUC() the text of a value is the same in every session. */
-static int
-fix_output(void)
-{
-	static const char *const settings[][2] = {
-		{"DateStyle", "ISO"}, {"IntervalStyle", "postgres"}, {"TimeZone", "UTC"},
-		{"extra_float_digits", "1"}, {"bytea_output", "hex"}, {"lc_monetary", "C"}
-	};
-	int			level = NewGUCNestLevel();
-
-	for (size_t i = 0; i < lengthof(settings); i++)
-		simhash_set(settings[i][0], settings[i][1], GUC_ACTION_SAVE);
-	return level;
-}
-
-/*
- * Write the key of the row found into the row: as it is, or through its text if
- * the column is of another type, or through a list if it has several columns.  JSON
- * has texts in quotes.
- */
-static HeapTuple
-write_mark(AttrNumber mark, TriggerData *data, const GuardMatch *match,
-		   HeapTuple row)
-{
-	Relation	relation = data->tg_relation;
-	Form_pg_attribute target = simhash_guard_attribute(relation, mark);
-	List	   *columns = simhash_guard_primary_key(match->table->table);
-	AttrNumber	column = (AttrNumber) linitial_int(columns);
-	Form_pg_attribute source =
-	TupleDescAttr(match->slot->tts_tupleDescriptor, column - 1);
-	bool		isnull = false;
-	Datum		value;
-
-	if (list_length(columns) == 1 && source->atttypid == target->atttypid &&
-		source->atttypmod == target->atttypmod)
-		value = slot_getattr(match->slot, column, &isnull);
-	else
-	{
-		Oid			input;
-		Oid			parameter;
-		StringInfoData text;
-		int			level = fix_output();
-
-		initStringInfo(&text);
-		if (list_length(columns) == 1 &&
-			(target->atttypid == JSONOID || target->atttypid == JSONBOID) &&
-			TypeCategory(source->atttypid) != TYPCATEGORY_NUMERIC)
-			escape_json(&text, write_key(match, columns));
-		else
-			appendStringInfoString(&text, write_key(match, columns));
-		getTypeInputInfo(target->atttypid, &input, &parameter);
-		value = OidInputFunctionCall(input, text.data, parameter,
-									 target->atttypmod);
-		AtEOXact_GUC(true, level);
-	}
-	return simhash_guard_set_column(row, relation, mark, value, isnull);
-}
-
 /*
  * May the row conflict with the one found?  It cannot with one of another table, it is
  * not to with one that was not compared, and a user who may not know the key would
@@ -333,51 +237,6 @@ take_key(const TriggerData *data, const GuardMatch *match, HeapTuple row)
 	return row;
 }
 
-/* Is a column one of a foreign key? */
-static bool
-is_foreign_key(Relation relation, AttrNumber column)
-{
-	ListCell   *lc;
-
-	foreach(lc, RelationGetFKeyList(relation))
-	{
-		const ForeignKeyCacheInfo *key = lfirst(lc);
-
-		for (int i = 0; i < key->nkeys; i++)
-		{
-			if (key->conkey[i] == column)
-				return true;
-		}
-	}
-	return false;
-}
-
-/*
- * The row of an update that changes nothing that is compared: it keeps the
- * mark that it had, whatever the statement has written there.  But if the mark
- * is a foreign key, what ON DELETE SET NULL or ON UPDATE CASCADE write has to
- * stay, as the server does not check that afterwards.
- */
-HeapTuple
-simhash_guard_keep_mark(const GuardTrigger *guard, const TriggerData *data,
-						HeapTuple row)
-{
-	AttrNumber	column = guard->arguments.mark;
-	Relation	relation = data->tg_relation;
-	Form_pg_attribute target = simhash_guard_attribute(relation, column);
-	bool		isnull;
-	bool		wasnull;
-	Datum		value = heap_getattr(row, column, RelationGetDescr(relation),
-									 &isnull);
-	Datum		old = slot_getattr(data->tg_trigslot, column, &wasnull);
-
-	if (isnull == wasnull &&
-		(isnull || datum_image_eq(value, old, target->attbyval, target->attlen)))
-		return row;
-	return is_foreign_key(relation, column) ? row :
-		simhash_guard_set_column(row, relation, column, old, wasnull);
-}
-
 /*
  * The row as it goes into the table, or NULL if it does not: act on the row
  * found, if there is one, and forget that.  A row that an update has moved here
@@ -395,9 +254,8 @@ simhash_guard_act(GuardTrigger *guard, TriggerData *data, HeapTuple row,
 	(TRIGGER_FIRED_BY_UPDATE(data->tg_event) && InNoForceRLSOperation());
 
 	if (arguments->action == GUARD_MARK)
-		row = found ? write_mark(arguments->mark, data, &search->match, row) :
-			simhash_guard_set_column(row, data->tg_relation, arguments->mark,
-									 (Datum) 0, true);
+		row = simhash_guard_set_column(row, data->tg_relation, arguments->mark,
+									   found ? guard->original : (Datum) 0, !found);
 	else if (found && guard->conflicts)
 		row = take_key(data, &search->match, row);
 	else if (found)

@@ -41,6 +41,7 @@ typedef struct GuardTrigger
 	Guard		guard;
 	GuardArguments arguments;	/* in columns of that table */
 	List	   *keys;			/* of an inserted row; see guard_key.c */
+	Datum		original;		/* the mark of the row at hand, by guard_mark.c */
 	bool		conflicts;		/* the row at hand, with the one found */
 } GuardTrigger;
 
@@ -55,12 +56,19 @@ extern List *simhash_guard_find_keys(const GuardTrigger *guard,
 									 Relation relation, const AttrMap *map);
 extern bool simhash_guard_key_is_there(List *keys, Relation relation,
 									   HeapTuple row, bool wait);
+extern bool simhash_guard_find_key(Relation relation, Oid type, Datum value,
+								   GuardPending *pending);
+extern char *simhash_guard_write_key(TupleTableSlot *slot, List *columns);
 
 /* guard_action.c */
 extern bool simhash_guard_may_conflict(const GuardTrigger *guard,
 									   const TriggerData *data);
 extern HeapTuple simhash_guard_act(GuardTrigger *guard, TriggerData *data,
 								   HeapTuple row, bool moved);
+
+/* guard_mark.c */
+extern bool simhash_guard_find_original(GuardTrigger *guard, const TriggerData *data,
+										HeapTuple row);
 extern HeapTuple simhash_guard_keep_mark(const GuardTrigger *guard,
 										 const TriggerData *data,
 										 HeapTuple row);

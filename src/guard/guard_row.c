@@ -118,6 +118,7 @@ simhash_guard_take_row(Guard *guard, const TriggerData *data, HeapTuple row)
 	guard->search.document = NULL;
 	guard->search.self = update ? &data->tg_trigtuple->t_self : NULL;
 	guard->search.match.slot = NULL;
+	guard->search.own_marks = NIL;
 	guard->need = GUARD_NONE_NEAR;
 	guard->search.center.width = 0;
 	if (!get_compared_values(guard, row))

@@ -109,6 +109,26 @@ has_similar_document(GuardSearch *search, const GuardTable *table,
 	return similar;
 }
 
+/* Has a row one of the marks that lead to the row at hand? */
+static bool
+has_own_mark(const GuardSearch *search, const GuardTable *table, TupleTableSlot *slot)
+{
+	ListCell   *lc;
+
+	foreach(lc, search->own_marks)
+	{
+		Form_pg_attribute column = TupleDescAttr(slot->tts_tupleDescriptor,
+												 table->carried - 1);
+		bool		isnull;
+		Datum		mark = slot_getattr(slot, table->carried, &isnull);
+
+		if (!isnull && datum_image_eq(mark, *(Datum *) lfirst(lc), column->attbyval,
+									  column->attlen))
+			return true;
+	}
+	return false;
+}
+
 /*
  * The distance of a row found, or -1 if it is of no concern: beyond the radius,
  * without fingerprint, of another group, of another time, not similar enough, or the
@@ -131,6 +151,7 @@ row_distance(GuardSearch *search, const GuardTable *table,
 	return distance <= search->space->terms.radius &&
 		simhash_guard_is_of_group(search, table->terms.group, slot) &&
 		simhash_guard_is_in_time(&table->terms, search->time, slot) &&
+		!has_own_mark(search, table, slot) &&
 		has_similar_document(search, table, slot) ? distance : -1;
 }
 

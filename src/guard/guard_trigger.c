@@ -15,7 +15,7 @@
  * 4. the search: guard_search.c, in the tables that guard_space.c finds, by
  *	  the indexes that guard_index.c finds;
  * 5. the verdict, or a wait for the transaction that decides: here;
- * 6. the action: guard_action.c.
+ * 6. the action: guard_action.c, and guard_mark.c.
  *
  * guard_statement.c deals with the end of a statement, guard_moved.c with rows
  * that move to another partition.
@@ -67,7 +67,8 @@ begin_guard_statement(GuardStatement *statement, Oid root,
 		return;
 	relation = table_open(root, AccessShareLock);
 	arguments = simhash_guard_read_arguments(relation, trigger);
-	simhash_guard_bind_space(&statement->space, relation, &arguments->terms, 0);
+	simhash_guard_bind_space(&statement->space, relation, &arguments->terms,
+							 arguments->mark);
 	statement->space.keyed = arguments->action == GUARD_MARK;
 	simhash_guard_bind_locks(statement, relation, trigger);
 	statement->terms = arguments;
@@ -223,7 +224,9 @@ reach_verdict(GuardTrigger *guard, const TriggerData *data, HeapTuple row,
 	else
 	{
 		guard->conflicts = !moved && simhash_guard_may_conflict(guard, data);
-		if (!guard->conflicts || hold_match(search))
+		if ((!guard->conflicts || hold_match(search)) &&
+			(guard->arguments.action != GUARD_MARK ||
+			 simhash_guard_find_original(guard, data, row)))
 			return true;
 	}
 	simhash_guard_unlock(&guard->guard.statement->locks);
