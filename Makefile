@@ -27,7 +27,7 @@ DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 clusters = bind check commands connected create drop faults fill forest ids join \
 	members mend setup split sql star step table terms texts trigger trigger_bind \
 	trim xact
-guard = guard_action guard_bind guard_document guard_fill guard_fingerprint \
+guard = guard_action guard_apart guard_bind guard_document guard_fill guard_fingerprint \
 	guard_group guard_index guard_key guard_lock guard_mark guard_moved guard_options \
 	guard_row guard_search guard_shard guard_space guard_statement guard_terms \
 	guard_time guard_trigger

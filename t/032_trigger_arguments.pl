@@ -53,6 +53,9 @@ INSERT INTO "s 2"."q; do $$" (fp) VALUES (0);
 RESET ROLE;
 CREATE TABLE audit.log (LIKE a.payroll INCLUDING ALL);
 INSERT INTO audit.log (fp) VALUES (0), (-1);
+CREATE TABLE audit.apart (gone text[], kept text[]);
+INSERT INTO audit.apart SELECT ARRAY[a::text], ARRAY[b::text] FROM generate_series(1, 4) AS a, generate_series(1, 4) AS b;
+ALTER TABLE audit.apart OWNER TO bob;
 ALTER TABLE audit.log OWNER TO bob;
 GRANT TRIGGER, INSERT, UPDATE, DELETE, SELECT (id), TRUNCATE ON a.docs TO mallory;
 
@@ -88,7 +91,7 @@ $$;
 CREATE FUNCTION trial.word() RETURNS text LANGUAGE sql VOLATILE AS $f$
     SELECT trial.one('fp', 'site', 'body', 'twin', 'cluster', 'since', 'id', 'pdq', 'tags', 'made', 'two',
         'tableoid', 'ctid', '', '"', '""',
-        '''', '/**/', '--', 'a.payroll', 'audit.log', 'pg_catalog.pg_rewrite', 'a.news_clusters', 'a.news',
+        '''', '/**/', '--', 'a.payroll', 'audit.log', 'audit.apart', 'audit.apart', 'pg_catalog.pg_rewrite', 'a.news_clusters', 'a.news',
         '"s 2"."q; do $$"', 's2.q;do/**/$x$begin/**/execute/**/e''alter role mallory superuser'';end$x$',
         'fp, site', 'site,"body"', 'fp) FROM audit.log --', '%s', '%I', '\', E'\n', 'jaccard', 'cosine',
         'alike', 'containment', 'hamming', '0.1', '3',
@@ -96,7 +99,7 @@ CREATE FUNCTION trial.word() RETURNS text LANGUAGE sql VOLATILE AS $f$
 $f$;
 CREATE FUNCTION trial.argument() RETURNS text LANGUAGE sql VOLATILE AS $$
     SELECT CASE floor(random() * 4)::int WHEN 0 THEN trial.word()
-        ELSE trial.one('document', 'fill', 'profile', 'similarity', 'at_least', 'at_most', 'within', 'except', 'mark', 'notice',
+        ELSE trial.one('document', 'fill', 'profile', 'similarity', 'at_least', 'at_most', 'within', 'except', 'apart', 'apart', 'mark', 'notice',
             'cluster', 'clusters', 'since', 'later', 'connected') || trial.one('=', '=', '=', '')
             || trial.word() || trial.one('', '', ',' || trial.word()) END
 $$;

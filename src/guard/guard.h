@@ -230,6 +230,22 @@ typedef void (*GuardVisitor) (void *visitor, const GuardTable *table,
 /* What to compare a row with that has no document; NULL for nothing. */
 typedef text *(*GuardStandIn) (void *visitor, TupleTableSlot *slot);
 
+/* Which rows are no near-duplicates; see guard_apart.c. */
+typedef struct GuardApart
+{
+	List	   *tables;			/* that say so */
+
+	/* the row at hand */
+	const TriggerData *data;
+	HeapTuple	row;
+	bool		is_read;		/* what follows is, in memory of that row */
+	bool		names_own;		/* a line names it */
+	int			n;
+	Size		size;			/* room for keys */
+	struct ApartKey *keys;		/* that are named, in their order */
+	uint32	   *parent;			/* of their numbers, for sh_cluster_of() */
+} GuardApart;
+
 /* A row, the search for others near it, and what that finds. */
 typedef struct GuardSearch
 {
@@ -246,9 +262,10 @@ typedef struct GuardSearch
 	GuardVisitor visit;			/* or NULL */
 	GuardStandIn stand_in;		/* or NULL */
 	void	   *visitor;
+	GuardApart *apart;			/* or NULL */
 	bool		moving;			/* take in rows that our statement deletes */
-	List	   *own_marks;		/* Datums in a column "carried": rows that have
-								 * one do not count, see guard_mark.c */
+	List	   *own_marks;		/* Datums in a column "carried": rows that
+								 * have one do not count, see guard_mark.c */
 
 	/* by what it sees rows */
 	SnapshotData before;		/* a copy of one taken when the search began */
@@ -441,6 +458,12 @@ extern AttrMap *simhash_guard_map_columns(const GuardSpace *space,
 										  Relation table);
 extern void simhash_guard_find(GuardSpace *space, GuardPlace *place);
 extern List *simhash_guard_primary_key(Oid table);
+extern char *simhash_guard_join_key(List *texts);
+extern char *simhash_guard_write_key(TupleTableSlot *slot, List *columns);
+
+/* guard_apart.c */
+extern bool simhash_guard_is_apart(GuardApart *apart, const GuardTable *table,
+								   TupleTableSlot *slot);
 
 /* guard_search.c */
 extern bool simhash_guard_look_up(Relation relation, Oid index, int nkeys,

@@ -33,7 +33,6 @@
 
 #include "catalog/pg_index.h"
 #include "parser/parse_coerce.h"
-#include "utils/json.h"
 
 /* A key that no two rows have, and how to look one up. */
 typedef struct GuardKey
@@ -207,40 +206,4 @@ simhash_guard_find_key(Relation relation, Oid type, Datum value, GuardPending *p
 	key->conditions[0].sk_argument = value;
 	(void) simhash_guard_look_up(relation, oid, 1, key->conditions, pending);
 	return true;
-}
-
-/*
- * The text of a key: of one column as it is, of several as a list in JSON, so
- * that different keys are never written alike.  NULL if a part of it is.
- */
-char	   *
-simhash_guard_write_key(TupleTableSlot *slot, List *columns)
-{
-	StringInfoData list;
-	ListCell   *lc;
-
-	initStringInfo(&list);
-	foreach(lc, columns)
-	{
-		Form_pg_attribute column = TupleDescAttr(slot->tts_tupleDescriptor,
-												 lfirst_int(lc) - 1);
-		bool		isnull;
-		Datum		value = slot_getattr(slot, lfirst_int(lc), &isnull);
-		Oid			output;
-		bool		varlena;
-		char	   *text;
-
-		if (isnull)
-			return NULL;
-		getTypeOutputInfo(column->atttypid, &output, &varlena);
-		text = OidOutputFunctionCall(output, value);
-
-		if (list_length(columns) == 1)
-			return text;
-
-		appendStringInfoString(&list, lc == list_head(columns) ? "[" : ", ");
-		escape_json(&list, text);
-	}
-	appendStringInfoChar(&list, ']');
-	return list.data;
 }

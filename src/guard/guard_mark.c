@@ -147,7 +147,7 @@ typedef enum MarkFate
 	MARK_LEADS_NOWHERE,
 	MARK_IS_UNKNOWN,			/* no key is of its type */
 	MARK_IS_PENDING				/* another transaction decides */
-}			MarkFate;
+} MarkFate;
 
 /* Put the mark of the row that a mark leads to in its place. */
 static MarkFate

@@ -39,15 +39,17 @@ typedef enum ArgumentType
 	TYPE_WHOLE,
 	TYPE_INTERVAL,
 	TYPE_COLUMN,
-	TYPE_COLUMNS
-}			ArgumentType;
+	TYPE_COLUMNS,
+	TYPE_TABLE
+} ArgumentType;
 
 static const char *const types[] = {
 	[TYPE_CHOICE] = "a name that it takes",
 	[TYPE_NUMBER] = "a number",
 	[TYPE_WHOLE] = "a whole number",
 	[TYPE_INTERVAL] = "an interval from 0 on, such as 30 days",
-	[TYPE_COLUMNS] = "names of columns, separated by commas"
+	[TYPE_COLUMNS] = "names of columns, separated by commas",
+	[TYPE_TABLE] = "the name of a table, or schema.table"
 };
 
 /* The arguments by their places: three that have one, and the options. */
@@ -56,8 +58,8 @@ typedef enum ArgumentPlace
 	THE_COLUMN, THE_ACTION, THE_DISTANCE,
 	THE_DOCUMENT, THE_FILL, THE_PROFILE, THE_WITHIN, THE_EXCEPT,
 	THE_SIMILARITY, THE_AT_LEAST, THE_AT_MOST, THE_COMPARE,
-	THE_TIME, THE_FOR, THE_MARK, THE_NOTICE
-}			ArgumentPlace;
+	THE_TIME, THE_FOR, THE_APART, THE_MARK, THE_NOTICE
+} ArgumentPlace;
 
 #define FIRST_OPTION	THE_DOCUMENT
 
@@ -70,7 +72,7 @@ typedef struct GuardArgument
 	int			needs;			/* options, of which one is given; 0: none */
 	int			actions;		/* that it is for; 0: any */
 	const char *const *choices;
-}			GuardArgument;
+} GuardArgument;
 
 /* A set of actions, or of options, that has one. */
 #define ONLY(number)	(1 << (number))
@@ -91,6 +93,7 @@ static const GuardArgument all_arguments[] = {
 	[THE_COMPARE] = {"compare", TYPE_WHOLE, "=rows", COMPARES},
 	[THE_TIME] = {"time", TYPE_COLUMN, "=column", ONLY(THE_FOR)},
 	[THE_FOR] = {"for", TYPE_INTERVAL, "=interval", ONLY(THE_TIME)},
+	[THE_APART] = {"apart", TYPE_TABLE, "=table"},
 	[THE_MARK] = {"mark", TYPE_COLUMN, "=column", 0, ONLY(GUARD_MARK)},
 	[THE_NOTICE] = {"notice", TYPE_FLAG, "", 0, ONLY(GUARD_SKIP)}
 };
@@ -105,7 +108,8 @@ typedef struct ArgumentValue
 	List	   *names;			/* of columns, */
 	List	   *columns;		/* their numbers, */
 	AttrNumber	column;			/* and the last of these */
-}			ArgumentValue;
+	List	   *tables;
+} ArgumentValue;
 
 static const char renamed_hint[] =
 " The arguments of a trigger name columns as they were when it was created. Drop it and create it again.";
@@ -146,7 +150,7 @@ arguments_hint(void)
 
 /* The value of an option, as a text; NULL if the argument is another. */
 static const char *
-option_text(const GuardArgument * option, const char *argument)
+option_text(const GuardArgument *option, const char *argument)
 {
 	size_t		length = strlen(option->name);
 
@@ -209,7 +213,7 @@ read_interval(const char *text, Interval **period)
 
 /* Take the value of an argument; false if it is none of the type. */
 static bool
-read_value(Relation root, const GuardArgument * argument, ArgumentValue * value)
+read_value(Relation root, const GuardArgument *argument, ArgumentValue *value)
 {
 	ListCell   *lc;
 
@@ -228,6 +232,9 @@ read_value(Relation root, const GuardArgument * argument, ArgumentValue * value)
 			return read_number(value->text, argument->type == TYPE_WHOLE, &value->number);
 		case TYPE_INTERVAL:
 			return read_interval(value->text, &value->period);
+		case TYPE_TABLE:
+			value->tables = simhash_guard_find_apart(root, value->text);
+			return value->tables != NIL;
 		case TYPE_COLUMN:
 			value->names = list_make1(unconstify(char *, value->text));
 			break;
@@ -245,7 +252,7 @@ read_value(Relation root, const GuardArgument * argument, ArgumentValue * value)
 
 /* Fail unless an option goes with the action, and with those that are given. */
 static void
-check_option(const Trigger *trigger, const GuardArgument * option,
+check_option(const Trigger *trigger, const GuardArgument *option,
 			 GuardAction action, int given)
 {
 	if (option->actions != 0 && (option->actions & ONLY(action)) == 0)
@@ -259,7 +266,7 @@ check_option(const Trigger *trigger, const GuardArgument * option,
 
 /* Read the arguments of a trigger, each by its row of the table. */
 static void
-read_values(Relation root, const Trigger *trigger, ArgumentValue * values)
+read_values(Relation root, const Trigger *trigger, ArgumentValue *values)
 {
 	int			given = 0;
 
@@ -354,6 +361,7 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 	arguments->mark = values[THE_MARK].column;
 	if (arguments->action == GUARD_MARK)
 		check_mark(trigger, arguments);
+	arguments->apart = values[THE_APART].tables;
 	arguments->notice = values[THE_NOTICE].text !=NULL;
 	arguments->excepted = values[THE_EXCEPT].text;
 	arguments->except = values[THE_EXCEPT].columns;

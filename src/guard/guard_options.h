@@ -30,6 +30,7 @@ typedef struct GuardArguments
 	SimhashMeasure fill;		/* estimated by the fingerprints that the
 								 * trigger fills in; SIMHASH_NO_MEASURE if it
 								 * does not */
+	List	   *apart;			/* tables of pairs that are none */
 	AttrNumber	mark;			/* what gets the key of the row duplicated */
 	const char *excepted;		/* what the option "except" names, or NULL */
 	List	   *except;			/* the columns of a unique key that these are */
@@ -40,6 +41,7 @@ typedef struct GuardTrigger
 {
 	Guard		guard;
 	GuardArguments arguments;	/* in columns of that table */
+	GuardApart	apart;
 	List	   *keys;			/* of an inserted row; see guard_key.c */
 	Datum		original;		/* the mark of the row at hand, by guard_mark.c */
 	bool		conflicts;		/* the row at hand, with the one found */
@@ -58,7 +60,6 @@ extern bool simhash_guard_key_is_there(List *keys, Relation relation,
 									   HeapTuple row, bool wait);
 extern bool simhash_guard_find_key(Relation relation, Oid type, Datum value,
 								   GuardPending *pending);
-extern char *simhash_guard_write_key(TupleTableSlot *slot, List *columns);
 
 /* guard_action.c */
 extern bool simhash_guard_may_conflict(const GuardTrigger *guard,
@@ -72,6 +73,9 @@ extern bool simhash_guard_find_original(GuardTrigger *guard, const TriggerData *
 extern HeapTuple simhash_guard_keep_mark(const GuardTrigger *guard,
 										 const TriggerData *data,
 										 HeapTuple row);
+
+/* guard_apart.c */
+extern List *simhash_guard_find_apart(Relation root, const char *name);
 
 /* guard_fill.c */
 extern HeapTuple simhash_guard_fill(const GuardTrigger *guard,

@@ -131,8 +131,8 @@ has_own_mark(const GuardSearch *search, const GuardTable *table, TupleTableSlot 
 
 /*
  * The distance of a row found, or -1 if it is of no concern: beyond the radius,
- * without fingerprint, of another group, of another time, not similar enough, or the
- * row that is updated.
+ * without fingerprint, of another group, of another time, not similar enough, said
+ * to be apart, or the row that is updated.
  */
 static int
 row_distance(GuardSearch *search, const GuardTable *table,
@@ -152,7 +152,9 @@ row_distance(GuardSearch *search, const GuardTable *table,
 		simhash_guard_is_of_group(search, table->terms.group, slot) &&
 		simhash_guard_is_in_time(&table->terms, search->time, slot) &&
 		!has_own_mark(search, table, slot) &&
-		has_similar_document(search, table, slot) ? distance : -1;
+		has_similar_document(search, table, slot) &&
+		(search->apart == NULL || !simhash_guard_is_apart(search->apart, table, slot)) ?
+		distance : -1;
 }
 
 /* The version after one of a heap, which is in a slot; false if there is none. */
@@ -377,6 +379,8 @@ begin_search(GuardSearch *search)
 	search->pending.distance = -1;
 	search->changed = false;
 	search->compared = 0;
+	if (search->apart != NULL)
+		search->apart->is_read = false;
 	InitDirtySnapshot(search->dirty);
 	/* To the copy, what our own command has deleted is gone. */
 	search->before = *latest;

@@ -47,6 +47,7 @@
 #include "utils/catcache.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
+#include "utils/json.h"
 #include "utils/memutils.h"
 #include "utils/partcache.h"
 #include "utils/syscache.h"
@@ -146,6 +147,51 @@ simhash_guard_primary_key(Oid table)
 	return columns;
 }
 
+/*
+ * The text of a key: of one column as it is, of several as a list in JSON, so
+ * that different keys are never written alike.
+ */
+char	   *
+simhash_guard_join_key(List *texts)
+{
+	StringInfoData list;
+	ListCell   *lc;
+
+	if (list_length(texts) == 1)
+		return linitial(texts);
+	initStringInfo(&list);
+	foreach(lc, texts)
+	{
+		appendStringInfoString(&list, lc == list_head(texts) ? "[" : ", ");
+		escape_json(&list, lfirst(lc));
+	}
+	appendStringInfoChar(&list, ']');
+	return list.data;
+}
+
+/* The same, of a row with the key in these columns; NULL if one of them is. */
+char	   *
+simhash_guard_write_key(TupleTableSlot *slot, List *columns)
+{
+	List	   *texts = NIL;
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		bool		isnull;
+		Datum		value = slot_getattr(slot, lfirst_int(lc), &isnull);
+		Oid			output;
+		bool		varlena;
+
+		if (isnull)
+			return NULL;
+		getTypeOutputInfo(TupleDescAttr(slot->tts_tupleDescriptor, lfirst_int(lc) - 1)->atttypid,
+						  &output, &varlena);
+		texts = lappend(texts, OidOutputFunctionCall(output, value));
+	}
+	return simhash_guard_join_key(texts);
+}
+
 /* Fail if a table cannot be searched, or has no key to name its rows by. */
 static void
 check_searched_table(const GuardSpace *space, Relation table)
@@ -161,7 +207,7 @@ check_searched_table(const GuardSpace *space, Relation table)
 		simhash_guard_primary_key(RelationGetRelid(table)) == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" has no primary key to mark near-duplicates with",
+				 errmsg("table \"%s\" has no primary key to name its rows by",
 						RelationGetRelationName(table)),
 				 errhint("ALTER TABLE ... ADD PRIMARY KEY (...) makes one.")));
 }

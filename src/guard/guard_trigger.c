@@ -69,7 +69,8 @@ begin_guard_statement(GuardStatement *statement, Oid root,
 	arguments = simhash_guard_read_arguments(relation, trigger);
 	simhash_guard_bind_space(&statement->space, relation, &arguments->terms,
 							 arguments->mark);
-	statement->space.keyed = arguments->action == GUARD_MARK;
+	statement->space.keyed = arguments->action == GUARD_MARK ||
+		arguments->apart != NIL;
 	simhash_guard_bind_locks(statement, relation, trigger);
 	statement->terms = arguments;
 	table_close(relation, NoLock);
@@ -146,6 +147,9 @@ bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
 	if (arguments->action == GUARD_SKIP)
 		simhash_guard_check_moves(relation, trigger, &origin);
 	guard->keys = simhash_guard_find_keys(guard, relation, map);
+	if (arguments->apart != NIL)
+		guard->guard.search.apart = &guard->apart;
+	guard->apart.tables = arguments->apart;
 	guard->guard.search.enough = arguments->action == GUARD_SKIP &&
 		!arguments->notice ? arguments->terms.radius : 0;
 	MemoryContextSwitchTo(old);
@@ -266,8 +270,9 @@ is_settled(Guard *guard, const TriggerData *data, bool *moved)
  * Keep near-duplicates out of a table: rows whose fingerprint, in the given
  * column of type bigint or bit(n), is within the distance (0 to 64 bits, or to
  * n) of another row's.  Action 'reject' raises an error, 'skip' leaves the row
- * out, 'mark' writes the primary key of the nearest other row into the column
- * named by the option 'mark=column', or NULL when there is none; 'conflict' has
+ * out, 'mark' writes the primary key of the nearest other row, or of the row that its
+ * mark leads to, into the column named by the option 'mark=column', or NULL when there
+ * is none; 'conflict' has
  * an inserted row take the primary key of the nearest, and rejects updates.
  * Option 'notice' has each skipped row noticed.  With 'within=column,...' only
  * rows that are equal in these columns are near-duplicates; with
@@ -275,7 +280,8 @@ is_settled(Guard *guard, const TriggerData *data, bool *moved)
  * 'document=column', are similar by at least .8, or what 'at_least=number' or
  * 'at_most=bits' says; 'profile=name' says how documents are read,
  * 'compare=rows' how many are.  With 'time=column' and 'for=interval' rows that
- * are older than the new one by more than that do not count.  Option
+ * are further away in time do not count, with 'apart=table' those that a line of it
+ * names beside the new one.  Option
  * 'fill=simhash', or minhash, has the fingerprint computed from the document
  * first.  A row whose primary key is there already, or the unique key named by
  * 'except=column,...', is not examined when it is inserted.
@@ -318,6 +324,8 @@ simhash_guard(PG_FUNCTION_ARGS)
 	if (guard->need == GUARD_COMPARE)
 	{
 		simhash_guard_begin_row(guard->statement);
+		trigger->apart.data = data;
+		trigger->apart.row = row;
 		do
 		{
 			if (has_new_key(data, moved) &&
