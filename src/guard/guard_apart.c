@@ -97,44 +97,67 @@ simhash_guard_find_apart(Relation root, const char *name)
 	return find_all_inheritors(table, AccessShareLock, NULL);
 }
 
-/* A key in a line, as such keys are written now; NULL if it is none of the table's. */
+/* How a part of a key is read and written; it is not if its type is not the core's. */
+typedef struct KeyPart
+{
+	bool		is_core;
+	FmgrInfo	input;
+	Oid			parameter;
+	FmgrInfo	output;
+} KeyPart;
+
+/* Prepare to read the keys of a table. */
+static List *
+find_parts(Relation relation, List *columns)
+{
+	List	   *parts = NIL;
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		KeyPart    *part = palloc0(sizeof *part);
+		Oid			type = getBaseType(simhash_guard_attribute(relation, lfirst_int(lc))->atttypid);
+		Oid			function;
+		bool		varlena;
+
+		part->is_core = type < FirstUnpinnedObjectId;
+		getTypeInputInfo(type, &function, &part->parameter);
+		fmgr_info(function, &part->input);
+		getTypeOutputInfo(type, &function, &varlena);
+		fmgr_info(function, &part->output);
+		parts = lappend(parts, part);
+	}
+	return parts;
+}
+
+/*
+ * A key in a line, as such keys are written now: another session may have written a
+ * date in another way.  NULL if it is no key of the table.
+ */
 static char *
-read_key(Datum array, List *types)
+read_key(Datum array, List *parts)
 {
 	List	   *texts = NIL;
 	Datum	   *values;
 	bool	   *nulls;
 	int			n;
-	ListCell   *lc;
 
 	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
 					  &values, &nulls, &n);
-	if (n != list_length(types))
+	if (n != list_length(parts))
 		return NULL;
-	foreach(lc, types)
+	for (int i = 0; i < n; i++)
 	{
-		Oid			type = getBaseType(lfirst_oid(lc));
-		int			i = foreach_current_index(lc);
-		char	   *part;
+		KeyPart    *part = list_nth(parts, i);
+		char	   *its;
 
 		if (nulls[i])
 			return NULL;
-		part = TextDatumGetCString(values[i]);
-
-		/* Another session may have written a date in another way. */
-		if (type < FirstUnpinnedObjectId)
-		{
-			Oid			function;
-			Oid			parameter;
-			bool		varlena;
-			Datum		value;
-
-			getTypeInputInfo(type, &function, &parameter);
-			value = OidInputFunctionCall(function, part, parameter, -1);
-			getTypeOutputInfo(type, &function, &varlena);
-			part = OidOutputFunctionCall(function, value);
-		}
-		texts = lappend(texts, part);
+		its = TextDatumGetCString(values[i]);
+		if (part->is_core)
+			its = OutputFunctionCall(&part->output,
+									 InputFunctionCall(&part->input, its, part->parameter, -1));
+		texts = lappend(texts, its);
 	}
 	return simhash_guard_join_key(texts);
 }
@@ -163,7 +186,7 @@ put_line(GuardApart *apart, const char *gone, const char *kept)
 
 /* Add the lines of a table. */
 static void
-read_table(GuardApart *apart, Oid table, List *types)
+read_table(GuardApart *apart, Oid table, List *parts)
 {
 	Relation	relation = open_apart(table);
 	AttrNumber	gone = find_names(relation, "gone");
@@ -177,8 +200,8 @@ read_table(GuardApart *apart, Oid table, List *types)
 		CHECK_FOR_INTERRUPTS();
 		slot_getsomeattrs(slot, Max(gone, kept));
 		if (!slot->tts_isnull[gone - 1] && !slot->tts_isnull[kept - 1])
-			put_line(apart, read_key(slot->tts_values[gone - 1], types),
-					 read_key(slot->tts_values[kept - 1], types));
+			put_line(apart, read_key(slot->tts_values[gone - 1], parts),
+					 read_key(slot->tts_values[kept - 1], parts));
 	}
 	table_endscan(scan);
 	UnregisterSnapshot(snapshot);
@@ -203,7 +226,7 @@ read_lines(GuardApart *apart)
 	const TriggerData *data = apart->data;
 	Relation	relation = data->tg_relation;
 	List	   *columns = simhash_guard_primary_key(RelationGetRelid(relation));
-	List	   *types = NIL;
+	List	   *parts = find_parts(relation, columns);
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(relation),
 													&TTSOpsHeapTuple);
 	char	   *key;
@@ -221,12 +244,10 @@ read_lines(GuardApart *apart)
 	ExecDropSingleTupleTableSlot(slot);
 	if (apart->n == 0)
 		return;
-	foreach(lc, columns)
-		types = lappend_oid(types, simhash_guard_attribute(relation, lfirst_int(lc))->atttypid);
 	foreach(lc, apart->tables)
 	{
 		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_PARTITIONED_TABLE)
-			read_table(apart, lfirst_oid(lc), types);
+			read_table(apart, lfirst_oid(lc), parts);
 	}
 	apart->parent = palloc_extended(apart->n * sizeof *apart->parent, MCXT_ALLOC_HUGE);
 	for (int i = 0; i < apart->n; i++)
