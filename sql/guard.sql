@@ -226,7 +226,7 @@ CREATE TABLE filled (id int PRIMARY KEY, body text, fp bigint, note int);
 CREATE INDEX ON filled USING hamming (fp);
 INSERT INTO filled VALUES (0, 'from elsewhere', 77);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON filled FOR EACH ROW EXECUTE FUNCTION
-    simhash_guard('fp', 'reject', '12', 'document=body', 'fill=minhash', 'at_least=0.5');
+    simhash_guard('fp', 'reject', '12', 'document=body', 'fill=minhash', 'similarity=jaccard', 'at_least=0.5');
 INSERT INTO filled VALUES (1, 'all human beings are born free and equal in dignity'), (2, ''), (3, NULL);
 SELECT id, fp = minhash(body) AS filled FROM filled ORDER BY id;
 INSERT INTO filled VALUES (4, 'All human beings are born free and equal in rights'); -- error

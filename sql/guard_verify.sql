@@ -176,12 +176,11 @@ EXCEPTION WHEN OTHERS THEN
     RETURN SQLERRM;
 END $$;
 \pset format unaligned
-SELECT fp, guarded(fp, 'at_least=0.1') FROM unnest('{s,s1,s2,m,m1,b,mb,lowered,two,tagged,strange,seven,plain}'::text[]) AS fp;
-SELECT fp, guarded(fp, 'similarity=jaccard', 'at_least=0.1') FROM unnest('{s,s1,m,lowered,seven,plain}'::text[]) AS fp;
+SELECT fp, guarded(fp, 'similarity=jaccard', 'at_least=0.1') FROM unnest('{s,s1,s2,m,m1,b,mb,lowered,two,tagged,strange,seven,plain}'::text[]) AS fp;
 -- unless the options say it
 SELECT fp, guarded(fp, 'similarity=cosine', 'at_least=0.1', 'document=title', 'profile=word-1')
 FROM unnest('{s,mb,lowered,two,strange,seven,plain}'::text[]) AS fp;
-SELECT fp, guarded(fp, 'at_least=0.1', 'document=title')
+SELECT fp, guarded(fp, 'similarity=jaccard', 'at_least=0.1', 'document=title')
 FROM unnest('{s,s1,m1,mb,lowered,two,strange,seven,plain}'::text[]) AS fp;
 -- .8 by default; none
 SELECT guarded('s1', 'similarity=jaccard'), guarded('s1', 'similarity=jaccard', 'at_least=0.6');
