@@ -14,9 +14,11 @@
  *		lock			guard_lock.c, so that near-duplicates that come at the
  *						same time meet
  *		search			guard_space.c (which tables), guard_index.c (by what),
- *						guard_search.c: index scans like any other
+ *						guard_search.c: index scans like any other;
+ *						guard_apart.c: which rows are to be kept
  *		verdict			guard_trigger.c, which waits for transactions that decide
- *		action			guard_action.c: reject, skip, mark, conflict
+ *		action			guard_action.c: reject, skip, mark, conflict;
+ *						guard_mark.c: the original that a mark leads to
  *
  * src/clusters goes the same way up to the search.  What guards of one
  * statement share, and its end, is in guard_statement.c.

@@ -13,7 +13,7 @@
  *	  guard_group.c; guard_fill.c fills the fingerprint in;
  * 3. locks against near-duplicates that others insert: guard_lock.c;
  * 4. the search: guard_search.c, in the tables that guard_space.c finds, by
- *	  the indexes that guard_index.c finds;
+ *	  the indexes that guard_index.c finds, without those rows that guard_apart.c knows;
  * 5. the verdict, or a wait for the transaction that decides: here;
  * 6. the action: guard_action.c, and guard_mark.c.
  *
