@@ -236,6 +236,7 @@ typedef text *(*GuardStandIn) (void *visitor, TupleTableSlot *slot);
 typedef struct GuardApart
 {
 	List	   *tables;			/* that say so */
+	TupleTableSlot *slot;		/* of the guarded table */
 
 	/* the row at hand */
 	const TriggerData *data;

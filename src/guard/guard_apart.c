@@ -227,8 +227,6 @@ read_lines(GuardApart *apart)
 	Relation	relation = data->tg_relation;
 	List	   *columns = simhash_guard_primary_key(RelationGetRelid(relation));
 	List	   *parts = find_parts(relation, columns);
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(RelationGetDescr(relation),
-													&TTSOpsHeapTuple);
 	char	   *key;
 	ListCell   *lc;
 
@@ -237,11 +235,11 @@ read_lines(GuardApart *apart)
 	apart->n = 0;
 	apart->size = 64;
 	apart->keys = palloc(apart->size * sizeof *apart->keys);
-	ExecStoreHeapTuple(apart->row, slot, false);
-	key = simhash_guard_write_key(slot, columns);
+	ExecStoreHeapTuple(apart->row, apart->slot, false);
+	key = simhash_guard_write_key(apart->slot, columns);
+	ExecClearTuple(apart->slot);
 	put_line(apart, TRIGGER_FIRED_BY_UPDATE(data->tg_event) ?
 			 simhash_guard_write_key(data->tg_trigslot, columns) : key, key);
-	ExecDropSingleTupleTableSlot(slot);
 	if (apart->n == 0)
 		return;
 	foreach(lc, apart->tables)

@@ -56,11 +56,9 @@ write_mark(Form_pg_attribute target, TupleTableSlot *slot, List *columns)
 {
 	Form_pg_attribute source = TupleDescAttr(slot->tts_tupleDescriptor,
 											 linitial_int(columns) - 1);
-	int			level = fix_output();
 	char	   *key = simhash_guard_write_key(slot, columns);
 	StringInfoData quoted;
 
-	AtEOXact_GUC(true, level);
 	if (key == NULL || list_length(columns) > 1 ||
 		(target->atttypid != JSONOID && target->atttypid != JSONBOID) ||
 		TypeCategory(source->atttypid) == TYPCATEGORY_NUMERIC)
@@ -77,23 +75,16 @@ make_mark(Form_pg_attribute target, const GuardMatch *match)
 	List	   *columns = simhash_guard_primary_key(match->table->table);
 	Form_pg_attribute source = TupleDescAttr(match->slot->tts_tupleDescriptor,
 											 linitial_int(columns) - 1);
-	Datum		mark;
 	Oid			input;
 	Oid			parameter;
 	bool		isnull;
-	char	   *text;
-	int			level;
 
 	if (list_length(columns) == 1 && source->atttypid == target->atttypid &&
 		source->atttypmod == target->atttypmod)
 		return slot_getattr(match->slot, linitial_int(columns), &isnull);
-	text = write_mark(target, match->slot, columns);
-
-	level = fix_output();
 	getTypeInputInfo(target->atttypid, &input, &parameter);
-	mark = OidInputFunctionCall(input, text, parameter, target->atttypmod);
-	AtEOXact_GUC(true, level);
-	return mark;
+	return OidInputFunctionCall(input, write_mark(target, match->slot, columns),
+								parameter, target->atttypmod);
 }
 
 /* What is written of the key that the row at hand has had so far. */
@@ -116,16 +107,11 @@ write_own(GuardTrigger *guard, Form_pg_attribute target, const TriggerData *data
 static bool
 leads_to_own(Form_pg_attribute target, NullableDatum mark, const char *own)
 {
-	int			level = fix_output();
 	Oid			output;
 	bool		varlena;
-	char	   *text;
 
 	getTypeOutputInfo(target->atttypid, &output, &varlena);
-	text = OidOutputFunctionCall(output, mark.value);
-
-	AtEOXact_GUC(true, level);
-	return own != NULL && strcmp(text, own) == 0;
+	return own != NULL && strcmp(OidOutputFunctionCall(output, mark.value), own) == 0;
 }
 
 /* The mark of a row that is in a slot, in memory of the current context. */
@@ -193,16 +179,15 @@ follow_mark(GuardTrigger *guard, Form_pg_attribute target, NullableDatum *mark)
  * those of an earlier version may, are followed until one comes again that was put down
  * on the way, at each power of two (Brent).
  */
-bool
-simhash_guard_find_original(GuardTrigger *guard, const TriggerData *data,
-							HeapTuple row)
+static bool
+find_original(GuardTrigger *guard, const TriggerData *data, HeapTuple row)
 {
 	GuardSearch *search = &guard->guard.search;
 	const GuardMatch *match = &search->match;
 	Form_pg_attribute target = simhash_guard_attribute(data->tg_relation,
 													   guard->arguments.mark);
-	const char *own = write_own(guard, target, data, row);
 	NullableDatum first = get_mark(target, match->table, match->slot);
+	const char *own = first.isnull ? NULL : write_own(guard, target, data, row);
 	NullableDatum next = first;
 	NullableDatum put_down = {.isnull = true};
 
@@ -236,6 +221,18 @@ simhash_guard_find_original(GuardTrigger *guard, const TriggerData *data,
 			break;
 	}
 	return true;
+}
+
+/* The same, while texts of values are written alike in every session. */
+bool
+simhash_guard_find_original(GuardTrigger *guard, const TriggerData *data,
+							HeapTuple row)
+{
+	int			level = fix_output();
+	bool		found = find_original(guard, data, row);
+
+	AtEOXact_GUC(true, level);
+	return found;
 }
 
 /* Is a column one of a foreign key? */

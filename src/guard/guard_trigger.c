@@ -150,6 +150,7 @@ bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
 	if (arguments->apart != NIL)
 		guard->guard.search.apart = &guard->apart;
 	guard->apart.tables = arguments->apart;
+	guard->apart.slot = guard->guard.slot;
 	guard->guard.search.enough = arguments->action == GUARD_SKIP &&
 		!arguments->notice ? arguments->terms.radius : 0;
 	MemoryContextSwitchTo(old);
