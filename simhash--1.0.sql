@@ -1382,19 +1382,21 @@ COMMENT ON FUNCTION simhash_components(text) IS
 CREATE FUNCTION _simhash_dedup_table(
     relation regclass, fingerprint text, k bigint, kind text, keep text,
     within text[], document text, similarity text, at_least double precision,
-    profile text, at_most bigint, apart regclass, reports boolean,
+    profile text, at_most bigint, apart regclass, condition text, moment text,
+    near_in interval, reports boolean,
     OUT name text, OUT source text, OUT place text, OUT id text, OUT key text,
     OUT rows text, OUT fp text, OUT doc text, OUT similarity text,
     OUT profile text, OUT bound text, OUT goes text, OUT gone text,
-    OUT kept text, OUT wanted text, OUT series text, OUT k bigint,
-    OUT decides boolean, OUT by_text boolean, OUT arrays boolean,
+    OUT kept text, OUT wanted text, OUT series text, OUT condition text,
+    OUT moment text, OUT k bigint, OUT decides boolean, OUT by_text boolean,
+    OUT arrays boolean,
     OUT groups text[], OUT at_most bigint)
 RETURNS record
 AS 'MODULE_PATHNAME', 'simhash_dedup_table'
 LANGUAGE C STABLE PARALLEL UNSAFE COST 100;
 COMMENT ON FUNCTION _simhash_dedup_table(
     regclass, text, bigint, text, text, text[], text, text, double precision,
-    text, bigint, regclass, boolean) IS
+    text, bigint, regclass, text, text, interval, boolean) IS
 'internal: what the texts of a report and of a removal are made of';
 
 CREATE FUNCTION _simhash_plan_rows(
@@ -1421,44 +1423,6 @@ AS 'MODULE_PATHNAME', 'simhash_query_rows'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION _simhash_report_rows(regclass, text, regclass) IS
 'internal: what a report is made of, by the query for it';
-
--- The arguments of a call that says the same; name is that of the table.  If "typed",
--- all of them are there, of the very types: no function that somebody has put into the
--- schema fits better.
-CREATE FUNCTION _simhash_said(
-    name text, fingerprint text, k bigint, kind text, keep text, within text[],
-    document text, similarity text, at_least double precision, profile text,
-    at_most bigint, apart regclass, typed boolean)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE COST 100
-SET jit = off
-BEGIN ATOMIC
-SELECT string_agg(
-    parameter || ' => ' || CASE WHEN typed THEN
-        coalesce(value, quote_literal(standard), 'NULL') || '::pg_catalog.' || type
-        ELSE value END, ', ' ORDER BY n)
-FROM (VALUES
-    (1, 'relation', 'regclass', quote_literal(name), NULL),
-    (2, 'fingerprint', 'text', quote_literal(fingerprint), NULL),
-    (3, 'k', 'int8', k::text, NULL),
-    (4, 'kind', 'text', quote_literal(nullif(kind, 'star')), 'star'),
-    (5, 'keep', 'text', quote_literal(keep), NULL),
-    (6, 'within', 'text[]', quote_literal(nullif(within, '{}')::text), '{}'),
-    (7, 'document', 'text', quote_literal(document), NULL),
-    (8, 'similarity', 'text', quote_literal(similarity), NULL),
-    (9, 'at_least', 'float8', at_least::text, NULL),
-    (10, 'profile', 'text', quote_literal(profile), NULL),
-    (11, 'at_most', 'int8', at_most::text, NULL),
-    (12, 'apart', 'regclass',
-     (SELECT quote_literal(format('%I.%I', nspname, relname))
-      FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace
-      WHERE c.oid = apart), NULL)) AS v (n, parameter, type, value, standard)
-WHERE typed OR value IS NOT NULL;
-END;
-COMMENT ON FUNCTION _simhash_said(
-    text, text, bigint, text, text, text[], text, text, double precision, text,
-    bigint, regclass, boolean) IS
-'internal: arguments, as they are written in a call';
 
 -- The foreign keys to a table, or to partitions and children of it: without those that
 -- another of them has made, but with what a key to a table that it is a partition of has
@@ -1526,26 +1490,32 @@ END;
 COMMENT ON FUNCTION _simhash_shape(regclass) IS
 'internal: what a script has in it of a table and of those that refer to it';
 
--- What is known of the table, and three texts: the call that decides which rows go
+-- What is known of the table, and texts: the call that decides which rows go
 -- (decided), what is asked of documents (standard), and what makes the row that goes
 -- (g) and the row that stays (s) near-duplicates, by their line of the plan (p), in
--- which somebody may have said 'no' for a doubt.
+-- which somebody may have said 'no' for a doubt (compared); the arguments that are given,
+-- for somebody to read (said), and all of them, of the very types, so that no function
+-- that somebody has put into the schema fits better (typed).
 CREATE FUNCTION _simhash_dedup_parts(
     relation regclass, fingerprint text, k bigint, kind text, keep text,
     within text[], document text, similarity text, at_least double precision,
-    profile text, at_most bigint, apart regclass, reports boolean,
+    profile text, at_most bigint, apart regclass, condition text, moment text,
+    near_in interval, reports boolean,
     OUT name text, OUT source text, OUT place text, OUT id text, OUT key text,
     OUT fp text, OUT doc text, OUT similarity text, OUT profile text,
-    OUT goes text, OUT gone text, OUT kept text, OUT wanted text, OUT k bigint,
-    OUT decides boolean, OUT arrays boolean, OUT groups text[],
-    OUT at_least double precision, OUT at_most bigint,
-    OUT schema text, OUT decided text, OUT standard text, OUT compared text)
+    OUT goes text, OUT gone text, OUT kept text, OUT wanted text, OUT condition text,
+    OUT moment text, OUT k bigint, OUT decides boolean, OUT arrays boolean,
+    OUT groups text[], OUT at_least double precision, OUT at_most bigint, OUT schema text,
+    OUT decided text, OUT standard text, OUT compared text, OUT said text, OUT typed text)
 RETURNS record
 LANGUAGE sql STABLE PARALLEL UNSAFE COST 200
 SET jit = off
+-- Intervals are read by sessions with other settings.
+SET intervalstyle = 'postgres'
 BEGIN ATOMIC
 SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, goes, gone,
-    p.kept, wanted, p.k, decides, arrays, groups, bound::double precision, p.at_most, schema,
+    p.kept, wanted, p.condition, p.moment, p.k, decides, arrays, groups,
+    bound::double precision, p.at_most, schema,
     format(E'%s._simhash_plan_by_%s(\n'
            '        %L::pg_catalog.text,\n'
            '        k => %s::pg_catalog.int8, kind => %L::pg_catalog.text,\n'
@@ -1560,7 +1530,7 @@ SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, goes, g
            CASE WHEN decides THEN p.profile END,
            CASE WHEN decides AND p.at_most IS NOT NULL THEN p.at_most::text ELSE 'NULL' END,
            series),
-    CASE WHEN p.at_most IS NOT NULL THEN
+    CASE WHEN fp = doc THEN NULL WHEN p.at_most IS NOT NULL THEN
         format('fingerprints at most %s bits apart', p.at_most)
     WHEN decides THEN
         format('%s >= %s', regexp_replace(p.similarity, '^alike.*', 'jaccard'), bound) END,
@@ -1578,8 +1548,38 @@ SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, goes, g
     ELSE
         format(' AND %s.simhash_%s(g.doc, s.doc%s) OPERATOR(pg_catalog.>=) %s::pg_catalog.float8',
                schema, p.similarity, by_profile, bound) END
-FROM _simhash_dedup_table(relation, fingerprint, k, kind, keep, within,
-        document, similarity, at_least, profile, at_most, apart, reports) AS p,
+    || CASE WHEN p.condition IS NOT NULL THEN ' AND g.meets AND s.meets' ELSE '' END
+    || CASE WHEN p.moment IS NOT NULL THEN
+        format(' AND g.moment OPERATOR(pg_catalog.-) %1$L::pg_catalog.interval'
+               ' OPERATOR(pg_catalog.<=) s.moment AND s.moment OPERATOR(pg_catalog.-)'
+               ' %1$L::pg_catalog.interval OPERATOR(pg_catalog.<=) g.moment', near_in)
+    ELSE '' END, said, typed
+FROM _simhash_dedup_table(relation, fingerprint, k, kind, keep, within, document, similarity,
+        at_least, profile, at_most, apart, condition, moment, near_in, reports) AS p,
+    LATERAL (SELECT string_agg(parameter || ' => ' || value, ', ' ORDER BY n) AS said,
+                 string_agg(format('%s => %s::pg_catalog.%s', parameter,
+                                   coalesce(value, quote_literal(standard), 'NULL'), type),
+                            ', ' ORDER BY n) AS typed
+             FROM (VALUES
+                 (1, 'relation', 'regclass', quote_literal(p.name), NULL),
+                 (2, 'fingerprint', 'text', quote_literal(fingerprint), NULL),
+                 (3, 'k', 'int8', _simhash_dedup_parts.k::text, NULL),
+                 (4, 'kind', 'text', quote_literal(nullif(kind, 'star')), 'star'),
+                 (5, 'keep', 'text', quote_literal(keep), NULL),
+                 (6, 'within', 'text[]', quote_literal(nullif(within, '{}')::text), '{}'),
+                 (7, 'document', 'text', quote_literal(document), NULL),
+                 (8, 'similarity', 'text', quote_literal(_simhash_dedup_parts.similarity), NULL),
+                 (9, 'at_least', 'float8', at_least::text, NULL),
+                 (10, 'profile', 'text', quote_literal(_simhash_dedup_parts.profile), NULL),
+                 (11, 'at_most', 'int8', _simhash_dedup_parts.at_most::text, NULL),
+                 (12, 'apart', 'regclass',
+                  (SELECT quote_literal(format('%I.%I', nspname, relname))
+                   FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace
+                   WHERE c.oid = apart), NULL),
+                 (13, 'condition', 'text', quote_literal(_simhash_dedup_parts.condition), NULL),
+                 (14, 'moment', 'text', quote_literal(_simhash_dedup_parts.moment), NULL),
+                 (15, 'near_in', 'interval', quote_literal(near_in::text), NULL))
+                 AS v (n, parameter, type, value, standard)) AS a,
     LATERAL (SELECT CASE WHEN arrays THEN ''
                  ELSE format(', %L::pg_catalog.text', p.profile) END AS by_profile) AS l,
     LATERAL (SELECT quote_ident(nspname) AS schema
@@ -1588,7 +1588,7 @@ FROM _simhash_dedup_table(relation, fingerprint, k, kind, keep, within,
 END;
 COMMENT ON FUNCTION _simhash_dedup_parts(
     regclass, text, bigint, text, text, text[], text, text, double precision,
-    text, bigint, regclass, boolean) IS
+    text, bigint, regclass, text, text, interval, boolean) IS
 'internal: what a report, a plan, a DELETE and a script have in common';
 
 CREATE FUNCTION simhash_dedup_plan(
@@ -1598,6 +1598,8 @@ CREATE FUNCTION simhash_dedup_plan(
     document text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
     at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL,
+    condition text DEFAULT NULL, moment text DEFAULT NULL,
+    near_in interval DEFAULT NULL,
     OUT gone text[], OUT kept text[], OUT distance integer,
     OUT similarity double precision, OUT needed double precision,
     OUT doubt text, OUT family bigint, OUT differs text)
@@ -1607,8 +1609,8 @@ SET jit = off
 BEGIN ATOMIC
 SELECT r.gone, r.kept, r.distance, r.similarity, CASE WHEN decides THEN p.at_least END,
     r.doubt, r.family, r.differs
-FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
-        document, similarity, at_least, profile, at_most, apart, false) AS p,
+FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within, document, similarity,
+        at_least, profile, at_most, apart, condition, moment, near_in, false) AS p,
     LATERAL _simhash_plan_rows(relation, apart => coalesce(apart, relation), query => format(
         'SELECT g.key, s.key, p.distance, p.similarity, p.doubt, p.family, p.differs FROM %s AS p'
         ' JOIN (SELECT %s AS id, %s AS key FROM %s AS t) AS g'
@@ -1620,7 +1622,7 @@ FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
 END;
 COMMENT ON FUNCTION simhash_dedup_plan(
     regclass, text, bigint, text, text, text[], text, text, double precision,
-    text, bigint, regclass) IS
+    text, bigint, regclass, text, text, interval) IS
 'the rows that the DELETE would take, each with the row that stays for it, and those that there is a doubt about';
 
 -- The query sees the table by the names of the caller, so all others are qualified;
@@ -1636,7 +1638,8 @@ CREATE FUNCTION simhash_report(
     document text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
     at_most bigint DEFAULT NULL, keep text DEFAULT NULL,
-    apart regclass DEFAULT NULL,
+    apart regclass DEFAULT NULL, condition text DEFAULT NULL,
+    moment text DEFAULT NULL, near_in interval DEFAULT NULL,
     OUT section text, OUT item text, OUT value text)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
@@ -1647,7 +1650,8 @@ WITH parts AS MATERIALIZED (
         coalesce(regexp_replace(p.similarity, '^alike.*', 'jaccard'), 'jaccard') AS measure,
         columns, CASE WHEN id IS NOT NULL THEN bytes END AS bytes
     FROM _simhash_dedup_parts(relation, fingerprint, k, 'star', keep, within, document,
-                              similarity, at_least, profile, at_most, apart, true) AS p,
+                              similarity, at_least, profile, at_most, apart, condition,
+                              moment, near_in, true) AS p,
         (SELECT string_agg(format('t.%I', attname), ', ' ORDER BY attnum) AS columns,
              '28::pg_catalog.int8'
                  || string_agg(format(' OPERATOR(pg_catalog.+)'
@@ -1662,12 +1666,12 @@ WITH parts AS MATERIALIZED (
         'WITH plan AS MATERIALIZED (SELECT * FROM %s)'
         ' SELECT ''table'', NULL::pg_catalog.int8, pg_catalog.count(*),'
         ' NULL::pg_catalog.int8, NULL::pg_catalog.int4, NULL::pg_catalog.float8,'
-        ' NULL, NULL::pg_catalog.int8, NULL FROM %s AS t'
+        ' NULL, NULL::pg_catalog.int8, NULL FROM %s AS t%s'
         ' UNION ALL SELECT CASE WHEN p.id IS NULL THEN ''summary'''
         ' WHEN p.id OPERATOR(pg_catalog.=) p.representative THEN ''center'' ELSE ''row'' END,'
         ' p.cluster, p.size, %s, CASE WHEN p.id OPERATOR(pg_catalog.<>) p.representative THEN'
         ' p.distance END, p.similarity, p.doubt, p.family, p.differs FROM plan AS p',
-        decided, source, coalesce(bytes, 'NULL')),
+        decided, source, ' WHERE (' || condition || ')', coalesce(bytes, 'NULL')),
         CASE WHEN id IS NOT NULL THEN format(
             ' LEFT JOIN %2$s AS t ON %1$s OPERATOR(pg_catalog.=) p.id'
             ' AND p.id OPERATOR(pg_catalog.<>) p.representative'
@@ -1721,7 +1725,10 @@ WITH parts AS MATERIALIZED (
 ), line (part, place, section, item, value) AS (
     SELECT l.*
     FROM facts, drawn, parts, LATERAL (VALUES
-        (1, 0::numeric, 'table', 'rows', total::text),
+        (0, 0::numeric, 'table', 'condition', simhash_report.condition),
+        (0, 1, 'table', 'near in time',
+         simhash_report.near_in || ', by ' || simhash_report.moment),
+        (1, 0, 'table', 'rows', total::text),
         (2, 0, 'table', 'fingerprints', present::text),
         (3, 0, 'table', 'rows without a fingerprint', (total - present)::text),
         (4, 0, 'table', 'rows without a group', CASE WHEN within <> '{}' THEN alone::text END),
@@ -1741,17 +1748,13 @@ WITH parts AS MATERIALIZED (
             WHEN place = 'foreign' THEN
                 'Make the report on each server to have the DELETE written.'
             ELSE format('simhash_dedup_sql(%s) writes the DELETE; read it before you run it.',
-                        _simhash_said(name, simhash_report.fingerprint, simhash_report.k, 'star',
-                                      simhash_report.keep, within, simhash_report.document,
-                                      simhash_report.similarity, simhash_report.at_least,
-                                      simhash_report.profile, simhash_report.at_most,
-                                      simhash_report.apart, false)) END)
+                        said) END)
             ELSE format('No two rows%s are within distance %s%s.',
-                        CASE WHEN decides THEN ' of similar documents' END, parts.k,
+                        CASE WHEN standard IS NOT NULL THEN ' of similar documents' END, parts.k,
                         CASE WHEN within <> '{}' THEN ' in a group' END) END),
-        (13, 1, 'advice', 'estimate', CASE WHEN rows > 0 AND NOT decides THEN
+        (13, 1, 'advice', 'estimate', CASE WHEN rows > 0 AND standard IS NULL THEN
             'Rows would go by their fingerprints alone: no document is compared.'
-            || CASE WHEN doc IS NULL THEN
+            || CASE WHEN coalesce(doc = fp, true) THEN
                 ' Name the column of the documents, as in document => ''body''.'
             WHEN tried = 0 THEN ''
             ELSE format(' But of the %s rows that could go, %s were drawn at random and'
@@ -1772,7 +1775,7 @@ WITH parts AS MATERIALIZED (
             format('The rows without a fingerprint (%s) match nothing and are not part of'
                    ' this report.', total - present) END),
         (16, 0, 'advice', 'no group', CASE WHEN alone > 0 THEN
-            format('The rows with a NULL in a column of "within" (%s) match nothing.',
+            format('The rows with a NULL in "within" or "moment" (%s) match nothing.',
                    alone) END))
         AS l (part, place, section, item, value)
     WHERE l.value IS NOT NULL
@@ -1812,7 +1815,7 @@ SELECT section, item, value FROM line ORDER BY part, place, item;
 END;
 COMMENT ON FUNCTION simhash_report(
     regclass, text, bigint, text[], text, text, double precision, text, bigint,
-    text, regclass) IS
+    text, regclass, text, text, interval) IS
 'summary of the near-duplicates in a table, or within groups of its rows, with advice';
 
 -- Others may change the table meanwhile.  The clusters are those of the snapshot of
@@ -1832,7 +1835,9 @@ CREATE FUNCTION simhash_dedup_sql(
     within text[] DEFAULT '{}',
     document text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
-    at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL)
+    at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL,
+    condition text DEFAULT NULL, moment text DEFAULT NULL,
+    near_in interval DEFAULT NULL)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL UNSAFE COST 100
 SET jit = off
@@ -1841,10 +1846,11 @@ WITH parts AS MATERIALIZED (
     SELECT p.*, place = 'distributed' AS distributed,
         format(E'%s\n    WHERE id OPERATOR(pg_catalog.<>) representative AND doubt IS NULL',
                decided) AS redundant
-    FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
-                              document, similarity, at_least, profile, at_most, apart, false) AS p
+    FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within, document,
+                              similarity, at_least, profile, at_most, apart, condition,
+                              moment, near_in, false) AS p
 ), remarks (n, line) AS (
-    SELECT 1, CASE WHEN NOT decides THEN
+    SELECT 1, CASE WHEN standard IS NULL THEN
             E'by an estimate: rows go by their fingerprints, no document is compared;\n'
             '-- simhash_report says how similar they are, where it can read the documents'
         ELSE format('each row that goes is similar to %s: %s',
@@ -1855,6 +1861,11 @@ WITH parts AS MATERIALIZED (
     UNION ALL
     SELECT 2, 'and only for an edit; simhash_dedup_plan lists where other words, digits or signs stand'
     FROM parts WHERE decides AND parts.similarity = 'alike'
+    UNION ALL
+    SELECT 2, translate(of_rows, E'\n\r', '  ')
+    FROM (VALUES ('of rows that meet the condition: ' || simhash_dedup_sql.condition),
+          ('within ' || near_in || ' of it, by ' || simhash_dedup_sql.moment)) AS v (of_rows)
+    WHERE of_rows IS NOT NULL
     UNION ALL
     SELECT 2 + row_number() OVER (ORDER BY nspname, relname, conname),
         translate(format('%I.%I refers to it by %I: %s', nspname, relname, conname,
@@ -1878,7 +1889,7 @@ WITH parts AS MATERIALIZED (
 SELECT (SELECT string_agg(format(E'-- %s\n', line), '' ORDER BY n) FROM remarks)
     || CASE WHEN distributed THEN
         format(E'DELETE FROM %s AS t\nWHERE %s OPERATOR(pg_catalog.=) ANY (\n'
-               '    SELECT id FROM %s)', name, id, redundant)
+               '    SELECT id FROM %s)%s', name, id, redundant, E'\n    AND (' || condition || ')')
     ELSE
         format(E'WITH redundant AS MATERIALIZED (\n'
                '    SELECT id, representative\n'
@@ -1901,7 +1912,7 @@ FROM parts;
 END;
 COMMENT ON FUNCTION simhash_dedup_sql(
     regclass, text, bigint, text, text, text[], text, text, double precision,
-    text, bigint, regclass) IS
+    text, bigint, regclass, text, text, interval) IS
 'the DELETE that would keep one row of each cluster, as text to read';
 
 CREATE FUNCTION _simhash_quote(body text)
@@ -1938,7 +1949,8 @@ CREATE FUNCTION simhash_dedup_script(
     document text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
     at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL,
-    log text DEFAULT NULL, children text DEFAULT NULL,
+    condition text DEFAULT NULL, moment text DEFAULT NULL,
+    near_in interval DEFAULT NULL, log text DEFAULT NULL, children text DEFAULT NULL,
     batch bigint DEFAULT 1000)
 RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
@@ -1953,18 +1965,12 @@ WITH parts AS MATERIALIZED (
          FROM unnest(log_parts) WITH ORDINALITY AS i (part, n)) AS log_name
     FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
                               document, similarity, at_least, profile, at_most,
-                              apart, false) AS p,
+                              apart, condition, moment, near_in, false) AS p,
         -- with their schema: who puts rows back may have another search_path
         LATERAL (SELECT CASE cardinality(i) WHEN 1 THEN current_schema()::text || i ELSE i END
                  FROM parse_ident(coalesce(plan, '')) AS i) AS a (plan_parts),
         LATERAL (SELECT CASE cardinality(i) WHEN 1 THEN current_schema()::text || i ELSE i END
                  FROM parse_ident(log) AS i) AS b (log_parts)
-), said AS (
-    SELECT _simhash_said(name, fingerprint, simhash_dedup_script.k, kind, keep, within,
-                         document, simhash_dedup_script.similarity,
-                         simhash_dedup_script.at_least, simhash_dedup_script.profile,
-                         simhash_dedup_script.at_most, apart, true) AS arguments
-    FROM parts
 ), columns AS (
     -- of a table: its columns, and those that an INSERT can set
     SELECT attrelid,
@@ -2536,7 +2542,8 @@ $text$, schema, name, _simhash_shape(relation),
             SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys,
                 pg_catalog.count(*) OVER (PARTITION BY key) AS places FROM found
         ), judged AS MATERIALIZED (
-$text$, fp, CASE WHEN decides THEN ', ' || doc || ' AS doc' END,
+$text$, fp, concat(', ' || CASE WHEN decides THEN doc END || ' AS doc', ', ' || moment || ' AS moment',
+                     ', (' || condition || ') AS meets'),
         (SELECT string_agg(format(', %s AS g%s', g, n), '' ORDER BY n)
          FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
         source, wanted)
@@ -2648,7 +2655,7 @@ $text$, l.name, l.more, l.original), '' ORDER BY l.name),
     GROUP BY parts.log_name, outer_tag, inner_tag, undo.body, refusals.text, checks.text, schemas.text
 )
 SELECT text
-FROM parts, said, work, LATERAL (
+FROM parts, work, LATERAL (
     SELECT 1, format($text$-- Removes the rows of %s that the plan %s says may go.
 -- Look at the plan first: what is not to go, DELETE from it; a row with a doubt
 -- goes after UPDATE ... SET doubt = 'no'.
@@ -2682,7 +2689,7 @@ BEGIN
     END IF;
     ANALYZE %3$s;
 END
-$text$, plan_name, schemas.text || extension, plan_name, schema, arguments, (SELECT revoke FROM revokes WHERE revokes.n = 'plan'), planned.columns)
+$text$, plan_name, schemas.text || extension, plan_name, schema, typed, (SELECT revoke FROM revokes WHERE revokes.n = 'plan'), planned.columns)
           FROM planned, schemas WHERE length(margin) = 8 AND of_what = 'all') AS b (body),
         _simhash_quote(body) AS tag
     UNION ALL
@@ -2695,7 +2702,8 @@ ORDER BY n;
 END;
 COMMENT ON FUNCTION simhash_dedup_script(
     regclass, text, text, bigint, text, text, text[], text, text,
-    double precision, text, bigint, regclass, text, text, bigint) IS
+    double precision, text, bigint, regclass, text, text, interval, text, text,
+    bigint) IS
 'a script that carries out a plan in batches, with a log to put rows back, as text to read';
 
 -- Internal: for the DELETE of simhash_dedup_sql, for commands about clusters that

@@ -39,7 +39,7 @@ FROM (SELECT n, string_agg(translate(md5((n / 2 * 100 + i)::text), '0123456789',
 SELECT call, jit_of(call) AS jit
 FROM (VALUES ($$SELECT simhash_report('made', 'fp', document => 'note(body)')$$),
     ($$SELECT simhash_report('made', 'fp', document => 'note(body)', similarity => 'none')$$),
-    ($$SELECT simhash_report('made', 'minhash(note(body))')$$),
+    ($$SELECT simhash_report('made', 'minhash(note(body))', document => 'body')$$),
     ($$SELECT simhash_dedup_plan('made', 'fp', document => 'note(body)')$$),
     ($$SELECT * FROM simhash_dedup_plan('made', 'fp', document => 'note(body)', kind => 'connected')$$),
     ($$SELECT count(*) FROM simhash_dedup_plan('made', 'minhash(note(body))', similarity => 'none')$$),

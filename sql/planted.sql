@@ -173,12 +173,12 @@ BEGIN
         '_simhash_clusters_by_text(text, bigint, text, text, bigint, text, text, real, text)',
         '_simhash_clusters_by_ctid(text, bigint, text, text, bigint, text, text, float8, text, int)',
         '_simhash_clusters_by_text(text, bigint, text, text, bigint, text, text, float8, varchar, bigint)',
-        '_simhash_plan_by_ctid(text, bigint, text, text, bigint, text, text, float8, text, bigint)',
-        '_simhash_plan_by_ctid(varchar, bigint, text, text, bigint, text, text, float8, text, bigint, text)',
-        '_simhash_plan_by_ctid(text, bigint, text, text, bigint, text, text, float8, text, numeric, text)',
-        '_simhash_plan_by_ctid(text, bigint, text, text, bigint, text, text, float8, text, bigint, VARIADIC text[])',
-        '_simhash_plan_by_text(text, bigint, text, text, bigint, text, text, float8, text, bigint)',
-        '_simhash_plan_by_text(text, bigint, text, text, bigint, near.body, text, float8, text, bigint, text)',
+        '_simhash_plan_by_ctid(text, bigint, text, text, bigint, text, text, float8, text)',
+        '_simhash_plan_by_ctid(varchar, bigint, text, text, bigint, text, text, float8, text, bigint)',
+        '_simhash_plan_by_ctid(text, bigint, text, text, bigint, text, text, float8, text, numeric)',
+        '_simhash_plan_by_ctid(text, bigint, text, text, bigint, text, text, float8, VARIADIC text[])',
+        '_simhash_plan_by_text(text, bigint, text, text, bigint, text, text, float8, text)',
+        '_simhash_plan_by_text(text, bigint, text, text, bigint, near.body, text, float8, text, bigint)',
         'simhash_dedup_plan(regclass, text, int)'] LOOP
         n := n + 1;
         EXECUTE format('CREATE FUNCTION public.%s RETURNS SETOF text LANGUAGE plpgsql AS '

@@ -41,7 +41,7 @@ SELECT fails('SELECT clustered(''SELECT id, fp FROM secret'')');
 -- nor is the DELETE written, and no lock is kept
 BEGIN;
 SELECT fails('SELECT simhash_dedup_sql(''secret'', ''fp'')');
-SELECT fails('SELECT _simhash_dedup_parts(''secret'', ''fp'', NULL, ''star'', NULL, ''{}'', NULL, NULL, NULL, NULL, NULL, NULL, true)');
+SELECT fails('SELECT _simhash_dedup_parts(''secret'', ''fp'', NULL, ''star'', NULL, ''{}'', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, true)');
 SELECT count(*) AS locks FROM pg_locks WHERE relation = 'secret'::regclass;
 COMMIT;
 RESET ROLE;

@@ -190,6 +190,8 @@ SELECT count(*) FROM ext.simhash_pairs('SELECT id, fp FROM public.docs');
 SELECT count(*) FROM ext.simhash_clusters('SELECT id, fp FROM public.docs');
 SELECT item, value FROM ext.simhash_report('docs', 'fp') WHERE section <> 'sample';
 SELECT ext.simhash_dedup_sql('docs', 'fp');
+SELECT * FROM ext.simhash_dedup_plan('docs', 'coalesce(fp, ext.simhash(body))', condition => 'id < 20',
+    moment => 'to_timestamp(id)', near_in => '5 seconds', within => '{"left(site, 4)"}');
 SELECT ext.hamming_index_check('alone', true), ext.hamming_index_check('docs_ball', true),
     ext.hamming_index_check('images_hash', true);
 INSERT INTO docs VALUES (500, 'site 14', 'a text of words that are 7') ON CONFLICT DO NOTHING;

@@ -175,7 +175,8 @@ FROM (SELECT *, CASE WHEN decides THEN
       FROM :schema._simhash_dedup_parts(
           (:'relation')::pg_catalog.oid::pg_catalog.regclass, (:'fp')::pg_catalog.text,
           :k_given, 'star'::pg_catalog.text, NULL::pg_catalog.text, :within_given,
-          :documents_given, NULL::pg_catalog.regclass, false)) AS p
+          :documents_given, NULL::pg_catalog.regclass, NULL::pg_catalog.text,
+          NULL::pg_catalog.text, NULL::pg_catalog.interval, false)) AS p
 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid \gset
 \else
 SELECT :'document' OPERATOR(pg_catalog.<>) ''

@@ -34,9 +34,9 @@ static const char needs_table[] =
 static char *
 deparse_source(Relation relation, const char *source, bool *generated)
 {
-	Node	   *generation;
-	Node	   *expression = simhash_read_source(relation, source, SIMHASH_KEYS,
-												 &generation);
+	Node	   *expression = simhash_read_source(relation, source, SIMHASH_KEYS);
+	Node	   *generation = simhash_generation(relation,
+												simhash_unlabeled(expression));
 
 	*generated = generation != NULL;
 	return simhash_write_expression(relation, *generated ? generation : expression,

@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * apart.c
- *		Series of rows that somebody has said are no near-duplicates.
+ *		Rows that are no near-duplicates, whatever their documents: somebody has said
+ *		so, or they are too far from each other in time.
+ *
+ * Each row may have a moment, and the earliest moment that is near to it.  Of two
+ * rows neither may be before the earliest of the other.
  *
  * A query yields pairs of keys, as numbers.  The keys that pairs connect are a
  * series, whether their rows are still there or not: whoever keeps twelve pictures
@@ -45,19 +49,35 @@ find_row(const SimhashRows *rows, uint32 row)
 		hash_search(rows->apart, &row, HASH_FIND, NULL);
 }
 
-/* Are there rows that this one is not a near-duplicate of? */
+/* Keep the moment of a row; without one it is near no other row. */
+void
+simhash_moment_put(SimhashRows *rows, uint32 row, const TupleTableSlot *slot)
+{
+	int			moment = rows->moment_column;
+	int			earliest = rows->earliest_column;
+	bool		isnull = slot->tts_isnull[moment] || slot->tts_isnull[earliest];
+
+	rows->moments[row].moment = isnull ? PG_INT64_MIN :
+		DatumGetTimestampTz(slot->tts_values[moment]);
+	rows->moments[row].earliest = isnull ? PG_INT64_MAX :
+		DatumGetTimestampTz(slot->tts_values[earliest]);
+}
+
+/* May there be rows that this one is not a near-duplicate of? */
 bool
 simhash_is_apart(const SimhashRows *rows, uint32 row)
 {
-	return find_row(rows, row) != NULL;
+	return rows->moments != NULL || find_row(rows, row) != NULL;
 }
 
-/* Has somebody said that two rows are no near-duplicates? */
+/* Are two rows no near-duplicates, whatever their documents? */
 bool
 simhash_are_apart(const SimhashRows *rows, uint32 a, uint32 b)
 {
 	const ApartRow *one = find_row(rows, a);
 	const ApartRow *other = one == NULL || a == b ? NULL : find_row(rows, b);
 
+	if (a == b || simhash_are_far(rows, a, b))
+		return a != b;
 	return other != NULL && one->series == other->series;
 }

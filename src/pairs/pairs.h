@@ -10,8 +10,8 @@
  * decide, these are compared (similar_rows.c), but for pairs that can be ruled
  * out (prefixes.c).  Out go rows of a tuplestore: pairs (pairs.c), clusters
  * (row_clusters.c).  sample.c tells, from some rows only, how similar rows are;
- * apart.c, which rows somebody has said are none.  components.c makes clusters of
- * pairs that a query has.
+ * apart.c, which pairs are none whatever their documents.  components.c makes
+ * clusters of pairs that a query has.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -103,6 +103,18 @@ simhash_have_prefixes(const SimhashDocuments *documents)
 /* Numbers groups of rows, while these are read (row_groups.c). */
 typedef struct SimhashGroups SimhashGroups;
 
+/* Columns of the query for a plan: what apart.c has to know of a row. */
+#define SIMHASH_APART_COLUMN	"simhash apart"
+#define SIMHASH_MOMENT_COLUMN	"simhash moment"
+#define SIMHASH_EARLIEST_COLUMN	"simhash earliest"
+
+/* The moment of a row, and the earliest of a row that is near to it. */
+typedef struct SimhashMoment
+{
+	int64		moment;
+	int64		earliest;
+} SimhashMoment;
+
 /*
  * The rows of a query: ids, fingerprints, and perhaps groups.  All is zero at
  * first, but for what is asked.
@@ -115,6 +127,7 @@ typedef struct SimhashRows
 	const char *document;		/* the column's name; NULL: it has none */
 	SimhashDocuments *documents;	/* NULL where they are not compared */
 	bool		complete;		/* rows without a fingerprint count, too */
+	bool		plan;			/* there may be the columns of apart.c */
 	HTAB	   *series;			/* of keys, for apart.c; NULL: none */
 
 	/* the columns of the query */
@@ -126,7 +139,9 @@ typedef struct SimhashRows
 	int			width;			/* bits of a fingerprint; 0: not known yet */
 	int			words;			/* of a fingerprint */
 	int			document_column;	/* or -1 */
-	int			apart_column;	/* likewise */
+	int			apart_column;	/* likewise, and so are these */
+	int			moment_column;
+	int			earliest_column;
 
 	/* the rows */
 	uint32		n;
@@ -136,6 +151,7 @@ typedef struct SimhashRows
 	uint32	   *groups;			/* NULL if all are in one */
 	SimhashGroups *grouping;	/* while rows are read */
 	HTAB	   *apart;			/* of apart.c, or NULL */
+	SimhashMoment *moments;		/* NULL if all are near */
 	char	   *spare;			/* room for what the next ids point to */
 	Size		spare_bytes;
 	MemoryContext context;		/* of all these */
@@ -205,9 +221,6 @@ typedef struct SimhashSimilar
 /* The distance where documents are compared, unless told. */
 #define SIMHASH_DOCUMENTS_NEAR	8
 
-/* The column in which a plan's query has the keys of rows, as numbers. */
-#define SIMHASH_APART_COLUMN	"simhash apart"
-
 /* A search for pairs among the rows of a query. */
 struct SimhashRowSearch
 {
@@ -230,8 +243,20 @@ simhash_row_id(const SimhashRows *rows, uint32 row)
 	return rows->id_inside ? PointerGetDatum(&rows->ids[row]) : rows->ids[row];
 }
 
+/* Are two rows too far from each other in time? */
+static inline bool
+simhash_are_far(const SimhashRows *rows, uint32 a, uint32 b)
+{
+	const SimhashMoment *moments = rows->moments;
+
+	return moments != NULL && (moments[a].earliest > moments[b].moment ||
+							   moments[b].earliest > moments[a].moment);
+}
+
 /* apart.c */
 extern void simhash_apart_put(SimhashRows *rows, uint32 row, int64 key);
+extern void simhash_moment_put(SimhashRows *rows, uint32 row,
+							   const TupleTableSlot *slot);
 extern bool simhash_is_apart(const SimhashRows *rows, uint32 row);
 extern bool simhash_are_apart(const SimhashRows *rows, uint32 a, uint32 b);
 
@@ -294,8 +319,8 @@ extern bool simhash_families_differ(SimhashRowSearch *search, uint32 row,
 extern int64 simhash_families_number(const SimhashRowSearch *search, uint32 row);
 
 /* row_groups.c */
-extern SimhashGroups *simhash_groups_begin(TupleDesc desc, int document,
-										   int apart,
+extern SimhashGroups *simhash_groups_begin(TupleDesc desc,
+										   const Bitmapset *others,
 										   MemoryContext parent);
 extern uint32 simhash_group_number(SimhashGroups *groups,
 								   TupleTableSlot *slot, bool *alone);

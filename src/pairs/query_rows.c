@@ -45,6 +45,8 @@ needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
 		search += n * (int64) sizeof(uint64) + (int64) sh_wide_bytes(some);
 	if (rows->groups != NULL)
 		bytes += n * (int64) sizeof(uint32);
+	if (rows->moments != NULL)
+		bytes += n * (int64) sizeof *rows->moments;
 	if (rows->documents != NULL)
 		bytes += SIMHASH_DOCUMENTS_BYTES(n) + SIMHASH_SIMILAR_BYTES(n);
 	if (id_bytes > 0)
@@ -165,13 +167,16 @@ begin_fingerprints(SimhashRows *rows, Form_pg_attribute attribute)
 		simhash_check_distance(rows->k, true, SH_MOST_WIDTH);
 }
 
-/* The column of that name behind the first two, or -1. */
+/* The column of that name, and of one of two types, behind the first two, or -1. */
 static int
-find_named_column(TupleDesc desc, const char *name)
+find_named_column(TupleDesc desc, const char *name, Oid type, Oid another)
 {
 	for (int i = 2; name != NULL && i < desc->natts; i++)
 	{
-		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
+		Oid			given = TupleDescAttr(desc, i)->atttypid;
+
+		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0 &&
+			(type == InvalidOid || given == type || given == another))
 			return i;
 	}
 	return -1;
@@ -181,28 +186,40 @@ find_named_column(TupleDesc desc, const char *name)
  * Find the columns that are none of groups: of documents, even where these are
  * not compared, and of apart.c.
  */
-static void
+static Bitmapset *
 find_named_columns(SimhashRows *rows, TupleDesc desc)
 {
-	rows->document_column = find_named_column(desc, rows->document);
-	rows->apart_column = rows->series == NULL ? -1 :
-		find_named_column(desc, SIMHASH_APART_COLUMN);
+	int			columns[4] = {find_named_column(desc, rows->document, InvalidOid, 0), -1, -1, -1};
+	Bitmapset  *named = NULL;
+
+	if (rows->plan)
+	{
+		if (rows->series != NULL)
+			columns[1] = find_named_column(desc, SIMHASH_APART_COLUMN, INT8OID, 0);
+		columns[2] = find_named_column(desc, SIMHASH_MOMENT_COLUMN,
+									   TIMESTAMPOID, TIMESTAMPTZOID);
+		columns[3] = find_named_column(desc, SIMHASH_EARLIEST_COLUMN,
+									   TIMESTAMPOID, TIMESTAMPTZOID);
+	}
+	rows->document_column = columns[0];
+	rows->apart_column = columns[1];
+	rows->moment_column = columns[2];
+	rows->earliest_column = columns[3];
+	for (size_t i = 0; i < lengthof(columns); i++)
+	{
+		if (columns[i] >= 0)
+			named = bms_add_member(named, columns[i]);
+	}
 	if (rows->document != NULL && rows->document_column < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("the query yields no document \"%s\" after the id and the fingerprint",
 						rows->document),
 				 errhint("For example, 'SELECT id, fp, body FROM docs' with document => 'body'.")));
-	if (rows->apart_column >= 0 &&
-		TupleDescAttr(desc, rows->apart_column)->atttypid != INT8OID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" is of type %s, not bigint",
-						SIMHASH_APART_COLUMN,
-						format_type_be(TupleDescAttr(desc, rows->apart_column)->atttypid))));
 	if (rows->documents != NULL && rows->document_column >= 0)
 		simhash_documents_type(rows->documents,
 							   TupleDescAttr(desc, rows->document_column)->atttypid);
+	return named;
 }
 
 /*
@@ -213,6 +230,7 @@ static void
 begin_columns(void *context, TupleDesc desc)
 {
 	SimhashRows *rows = context;
+	Bitmapset  *named;
 
 	if (desc->natts < 2)
 		ereport(ERROR,
@@ -224,15 +242,16 @@ begin_columns(void *context, TupleDesc desc)
 				 errhint("For example, 'SELECT id, fp FROM docs'.")));
 	begin_fingerprints(rows, TupleDescAttr(desc, 1));
 	check_id_type(rows, TupleDescAttr(desc, 0)->atttypid);
-	find_named_columns(rows, desc);
+	named = find_named_columns(rows, desc);
 	warn_of_memory(rows);
-	if (!rows->complete && desc->natts == 2 + (rows->document_column >= 0) +
-		(rows->apart_column >= 0))
+	if (rows->moment_column >= 0 && rows->earliest_column >= 0)
+		rows->moments = MemoryContextAlloc(rows->context,
+										   sizeof *rows->moments * rows->room);
+	if (!rows->complete && desc->natts == 2 + bms_num_members(named))
 		return;
 	rows->groups = MemoryContextAlloc(rows->context,
 									  sizeof(uint32) * rows->room);
-	rows->grouping = simhash_groups_begin(desc, rows->document_column,
-										  rows->apart_column, rows->context);
+	rows->grouping = simhash_groups_begin(desc, named, rows->context);
 }
 
 /*
@@ -261,6 +280,9 @@ make_room(SimhashRows *rows)
 	if (rows->groups != NULL)
 		rows->groups = repalloc_huge(rows->groups,
 									 sizeof(uint32) * rows->room);
+	if (rows->moments != NULL)
+		rows->moments = repalloc_huge(rows->moments,
+									  sizeof *rows->moments * rows->room);
 }
 
 /* An id in the representation of the type wanted, detoasted. */
@@ -356,6 +378,8 @@ keep_row(SimhashRows *rows, TupleTableSlot *slot, Datum id,
 	if (rows->apart_column >= 0 && !slot->tts_isnull[rows->apart_column])
 		simhash_apart_put(rows, rows->n,
 						  DatumGetInt64(slot->tts_values[rows->apart_column]));
+	if (rows->moments != NULL)
+		simhash_moment_put(rows, rows->n, slot);
 	rows->ids[rows->n++] = id;
 }
 

@@ -130,11 +130,11 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute)
 
 /*
  * Begin to number the groups of rows of a query that has a column or more
- * after the first two, besides that of the document, if there is one (else
- * -1).  All memory is in a child of the given context.
+ * after the first two, besides others that are none of groups.  All memory is in
+ * a child of the given context.
  */
 SimhashGroups *
-simhash_groups_begin(TupleDesc desc, int document, int apart,
+simhash_groups_begin(TupleDesc desc, const Bitmapset *others,
 					 MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "simhash groups",
@@ -150,7 +150,7 @@ simhash_groups_begin(TupleDesc desc, int document, int apart,
 									 sizeof *groups->row);
 	for (int i = 2; i < desc->natts; i++)
 	{
-		if (i == document || i == apart)
+		if (bms_is_member(i, others))
 			continue;
 		groups->columns[groups->n].place = i;
 		begin_column(&groups->columns[groups->n++], TupleDescAttr(desc, i));

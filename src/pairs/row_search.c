@@ -72,6 +72,7 @@ simhash_search_arguments(SimhashRowSearch *search, FunctionCallInfo fcinfo,
 	search->apart = search->query;
 	search->apart.text = !search->plan || PG_ARGISNULL(PG_NARGS() - 1) ? NULL :
 		text_to_cstring(PG_GETARG_TEXT_PP(PG_NARGS() - 1));
+	search->rows.plan = search->plan;
 	return k + 1;
 }
 

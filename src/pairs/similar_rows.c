@@ -251,7 +251,10 @@ list_rows(SimhashRowSearch *search, uint32 number, uint32 row)
 	{
 		for (uint32 i = similar->last[number]; i != NONE;
 			 i = similar->before[i])
-			similar->near = lappend_int(similar->near, (int) i);
+		{
+			if (!simhash_are_far(&search->rows, row, i))
+				similar->near = lappend_int(similar->near, (int) i);
+		}
 		return;
 	}
 	for (uint32 i = pairs->first[number];
@@ -270,7 +273,8 @@ list_if_near(SimhashRowSearch *search, uint32 row, int other)
 	uint32		a = similar->number[row];
 	uint32		b = similar->number[other];
 
-	if (simhash_search_distance(search, a, b) <= search->rows.k &&
+	if (!simhash_are_far(&search->rows, row, (uint32) other) &&
+		simhash_search_distance(search, a, b) <= search->rows.k &&
 		sh_pairs_group(&search->pairs, a) == sh_pairs_group(&search->pairs, b))
 		similar->near = lappend_int(similar->near, other);
 }

@@ -78,30 +78,7 @@ write_dedup_rows(const SimhashTable *table)
 								   get_attnum(table->oid, table->fingerprint) > 0 ?
 								   "" : " AS \"simhash fingerprint\"");
 
-	return simhash_write_rows(table, columns,
-							  psprintf(" WHERE (%s) IS NOT NULL",
-									   table->fingerprint));
-}
-
-/* Look at the arguments; returns the distance. */
-static int64
-get_dedup_arguments(SimhashTable *table, FunctionCallInfo fcinfo)
-{
-	SimhashDocumentOptions options = simhash_document_options(fcinfo, 6);
-	bool		reports = PG_GETARG_BOOL(12);
-	int64		k;
-
-	simhash_check_not_null(fcinfo, 0, 1, 3, 5);
-	simhash_find_table(table, PG_GETARG_OID(0), reports ? "rpmf" : "rpf",
-					   simhash_text_argument(fcinfo, 1),
-					   PG_GETARG_ARRAYTYPE_P(5), &options);
-	k = simhash_find_distance(table, fcinfo);
-	simhash_find_order(table, fcinfo, k, 4, 11);
-	(void) simhash_choose(fcinfo, 3, "star", "connected");
-	if ((!reports || table->apart != NULL) && table->place != SIMHASH_HERE &&
-		(table->place == SIMHASH_FOREIGN || !table->keyed))
-		complain_of_place(table);
-	return k;
+	return simhash_write_rows(table, columns);
 }
 
 /* What is known of a table, as a row of SQL. */
@@ -126,7 +103,7 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
 		keyed ? simhash_write_has_key(table, "g", "p.gone") : NULL,
 		keyed ? simhash_write_has_key(table, "s", "p.kept") : NULL,
 		keyed ? simhash_write_has_key(table, "t", "w.\"simhash key\"") : NULL,
-		simhash_write_apart(table)
+		simhash_write_apart(table), table->condition, table->moment
 	};
 	Datum		values[lengthof(texts) + 6] = {0};
 	bool		nulls[lengthof(texts) + 6] = {false};
@@ -155,11 +132,12 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
  * _simhash_dedup_table(relation regclass, fingerprint text, k bigint, kind text,
  *		keep text, within text[], document text, similarity text,
  *		at_least double precision, profile text, at_most bigint, apart regclass,
- *		reports boolean)
+ *		condition text, moment text, near_in interval, reports boolean)
  *		-> (name text, source text, place text, id text, key text, rows text,
  *		fp text, doc text, similarity text, profile text, bound text, goes text,
- *		gone text, kept text, wanted text, series text, k bigint, decides boolean,
- *		by_text boolean, arrays boolean, groups text[], at_most bigint)
+ *		gone text, kept text, wanted text, series text, condition text, moment text,
+ *		k bigint, decides boolean, by_text boolean, arrays boolean, groups text[],
+ *		at_most bigint)
  *
  * What the texts of a report and of a removal are made of, where it takes more than
  * a look into the catalogue.  The table; how FROM names it; whether its rows are
@@ -168,22 +146,27 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
  * which clusters are sought.  How documents are compared, with what follows from the
  * fingerprint, and whether they decide.  Conditions: that t goes by the line p of a
  * plan, that g does, that s stays, that t is wanted by a line w.  The query for pairs
- * of keys to leave alone, or NULL.  Whether t is told apart by a text, documents are
- * arrays; and the columns of groups.
+ * of keys to leave alone, or NULL.  The condition that t takes part, and the moment of
+ * t.  Whether t is told apart by a text, documents are arrays; and in what rows of a
+ * group are equal.
  *
  * Errors: null_value_not_allowed, wrong_object_type (not a table), those of
- * simhash_check_fingerprint, undefined_column (within, document),
- * invalid_parameter_value (k, kind, what is said of documents),
- * undefined_object (profile), datatype_mismatch (apart), and unless it is for a
- * report feature_not_supported (rows on other servers that nothing tells apart).
+ * simhash_read_source, invalid_parameter_value (k, kind, near_in, what is said of
+ * documents or not said), undefined_object (profile), datatype_mismatch (apart), and
+ * unless it is for a report feature_not_supported (rows on other servers that nothing
+ * tells apart).
  */
 Datum
 simhash_dedup_table(PG_FUNCTION_ARGS)
 {
 	SimhashTable table;
-	int64		k = get_dedup_arguments(&table, fcinfo);
+	int64		k = simhash_find_table(&table, fcinfo);
 	TupleDesc	columns;
 
+	(void) simhash_choose(fcinfo, SIMHASH_OF_KIND, "star", "connected");
+	if (!PG_GETARG_BOOL(SIMHASH_OF_REPORTS) && table.place != SIMHASH_HERE &&
+		(table.place == SIMHASH_FOREIGN || !table.keyed))
+		complain_of_place(&table);
 	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	PG_RETURN_DATUM(make_row(&table, k, columns));

@@ -4,7 +4,7 @@
  *		The near-duplicates in a table: a report, and the DELETE.
  *
  * In comes a table, with an expression for the fingerprint of a row, a distance,
- * columns of groups, and how documents are compared; report_table.c finds out what
+ * which rows take part, which of them are compared, and how; report_table.c finds out what
  * else has to be known, and dedup.c hands it to SQL.  There, in the extension's
  * script, the texts are written: of a report, a plan, a DELETE, a script.  Nothing
  * in the table is changed.
@@ -22,6 +22,23 @@
 
 /* The column in which a query of ours has the documents. */
 #define SIMHASH_DOCUMENT_COLUMN	"simhash document"
+
+/* The arguments of a call about a table, as _simhash_dedup_table has them. */
+typedef enum SimhashTableArgument
+{
+	SIMHASH_OF_RELATION,
+	SIMHASH_OF_FINGERPRINT,
+	SIMHASH_OF_K,
+	SIMHASH_OF_KIND,
+	SIMHASH_OF_KEEP,
+	SIMHASH_OF_WITHIN,
+	SIMHASH_OF_DOCUMENT,		/* the first of several */
+	SIMHASH_OF_APART = SIMHASH_OF_DOCUMENT + SIMHASH_DOCUMENT_ARGUMENTS,
+	SIMHASH_OF_CONDITION,
+	SIMHASH_OF_MOMENT,
+	SIMHASH_OF_NEAR_IN,
+	SIMHASH_OF_REPORTS
+}			SimhashTableArgument;
 
 /* Where the rows of a table are. */
 typedef enum SimhashPlace
@@ -43,9 +60,12 @@ typedef struct SimhashTable
 	bool		keyed;			/* it is a primary key */
 	const char *order;			/* of rows: what comes first stays */
 	const char *apart;			/* a table of pairs that are no duplicates */
+	const char *condition;		/* that rows meet; or NULL */
+	const char *moment;			/* of a row, a timestamp; or NULL */
+	const char *near_in;		/* how far moments may be from each other */
 	bool		parted;			/* it may have children: ctid is not enough */
 	const char *source;			/* as FROM names it: ONLY, where ctid is */
-	List	   *groups;			/* columns, as expressions */
+	List	   *groups;			/* in which rows are equal: expressions */
 	const char *fingerprint;	/* an expression */
 	Oid			type;			/* of it, without domains */
 	int			width;			/* of a bit string, if its type says */
@@ -58,18 +78,10 @@ typedef struct SimhashTable
 } SimhashTable;
 
 /* report_table.c */
-extern void simhash_find_table(SimhashTable *table, Oid relation,
-							   const char *relkinds, const char *fingerprint,
-							   ArrayType *within,
-							   const SimhashDocumentOptions *options);
-extern void simhash_find_order(SimhashTable *table, FunctionCallInfo fcinfo,
-							   int64 k, int keep, int apart);
-extern int64 simhash_find_distance(const SimhashTable *table,
-								   FunctionCallInfo fcinfo);
+extern int64 simhash_find_table(SimhashTable *table, FunctionCallInfo fcinfo);
 extern char *simhash_write_cast(const char *expression, Oid given, Oid type);
 extern char *simhash_write_key(const SimhashTable *table, const char *alias);
-extern char *simhash_write_rows(const SimhashTable *table, const char *columns,
-								const char *where);
+extern char *simhash_write_rows(const SimhashTable *table, const char *columns);
 extern char *simhash_write_apart(const SimhashTable *table);
 extern char *simhash_write_has_key(const SimhashTable *table, const char *row,
 								   const char *array);

@@ -18,6 +18,7 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
+#include "parser/scansup.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -120,7 +121,29 @@ find_key(SimhashTable *table)
 	}
 }
 
-/* Find the columns of groups. */
+/* What the caller gives, as an expression over the table t: the name of a column stays one. */
+static const char *
+write_given(const SimhashTable *table, const char *given)
+{
+	return get_attnum(table->oid, given) > 0 ?
+		psprintf("t.%s", quote_identifier(given)) : given;
+}
+
+/* Read an expression over the table t. */
+static Node *
+read_expression(const SimhashTable *table, const char *source, SimhashSource kind)
+{
+	Relation	relation = relation_open(table->oid, NoLock);
+	Node	   *expression = simhash_read_source(relation, source, kind);
+
+	relation_close(relation, NoLock);
+	return expression;
+}
+
+/*
+ * Find in what the rows of a group are equal: columns, or expressions.  These are in
+ * parentheses, and so are columns that a query of ours has to call something else.
+ */
 static void
 find_groups(SimhashTable *table, ArrayType *within)
 {
@@ -129,12 +152,53 @@ find_groups(SimhashTable *table, ArrayType *within)
 
 	for (int i = 0; i < n; i++)
 	{
-		char	   *name = TextDatumGetCString(names[i]);
+		const char *name = TextDatumGetCString(names[i]);
+		const char *group = write_given(table, name);
+		bool		plain = group != name && strncmp(name, "simhash ", 8) != 0;
 
-		(void) simhash_find_column(table->oid, name, "within", "");
+		(void) read_expression(table, group, SIMHASH_GROUP);
 		table->groups = lappend(table->groups,
-								psprintf("t.%s", quote_identifier(name)));
+								psprintf(plain ? "%s" : "(%s)", group));
 	}
+}
+
+/* Find which rows take part. */
+static void
+find_condition(SimhashTable *table, FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(SIMHASH_OF_CONDITION))
+		return;
+	table->condition = write_given(table, simhash_text_argument(fcinfo, SIMHASH_OF_CONDITION));
+	(void) read_expression(table, table->condition, SIMHASH_CONDITION);
+}
+
+/* Find when a row is, and how far from others in time it may be. */
+static void
+find_moment(SimhashTable *table, FunctionCallInfo fcinfo)
+{
+	Interval	zero = {0};
+	const char *moment;
+	Datum		near_in;
+	Oid			type;
+
+	if (PG_ARGISNULL(SIMHASH_OF_MOMENT) != PG_ARGISNULL(SIMHASH_OF_NEAR_IN))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"moment\" and \"near_in\" belong together"),
+				 errhint("For example, moment => 'created_at', near_in => '7 days' leaves alone what is further apart.")));
+	if (PG_ARGISNULL(SIMHASH_OF_MOMENT))
+		return;
+	near_in = PG_GETARG_DATUM(SIMHASH_OF_NEAR_IN);
+	table->near_in = DatumGetCString(DirectFunctionCall1(interval_out, near_in));
+	if (DatumGetBool(DirectFunctionCall2(interval_lt, near_in, IntervalPGetDatum(&zero))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"near_in\" is \"%s\"", table->near_in),
+				 errhint("It must be an interval that is not negative, such as '30 days'.")));
+	moment = write_given(table, simhash_text_argument(fcinfo, SIMHASH_OF_MOMENT));
+	type = exprType(read_expression(table, moment, SIMHASH_MOMENT));
+	table->moment = simhash_write_cast(moment, type, getBaseType(type) == TIMESTAMPTZOID ?
+									   TIMESTAMPTZOID : TIMESTAMPOID);
 }
 
 /*
@@ -146,26 +210,18 @@ static Node *
 find_document(SimhashTable *table, const char *given,
 			  const SimhashDerivation *derived)
 {
-	Relation	relation;
 	Node	   *document;
-	Node	   *generated;
-	const char *source = given;
 
-	if (given == NULL)
-	{
-		if (derived == NULL || !simhash_is_of_core(derived->document))
-			return NULL;
-		source = deparse_expression(derived->document,
-									deparse_context_for("t", table->oid), true, false);
-	}
-	else if (get_attnum(table->oid, given) > 0)
-		source = psprintf("t.%s", quote_identifier(given));
-	relation = relation_open(table->oid, NoLock);
-	document = simhash_read_source(relation, source, SIMHASH_DOCUMENT, &generated);
-	relation_close(relation, NoLock);
+	if (given != NULL)
+		table->document = write_given(table, given);
+	else if (derived != NULL && simhash_is_of_core(derived->document))
+		table->document = deparse_expression(derived->document,
+											 deparse_context_for("t", table->oid), true, false);
+	else
+		return NULL;
+	document = read_expression(table, table->document, SIMHASH_DOCUMENT);
 	if (given == NULL && !simhash_is_of_core(document))
 		return NULL;
-	table->document = source;
 	table->document_type = exprType(document);
 	return document;
 }
@@ -184,6 +240,25 @@ say_of_excerpts(const SimhashTable *table)
 }
 
 /*
+ * Fail if documents are to decide, but are not known: if something is said of them, or
+ * if the fingerprint is an expression that loses sight of them.
+ */
+static void
+complain_of_document(const SimhashTable *table, const char *argument,
+					 bool lost)
+{
+	if (argument != NULL || lost)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot tell which documents \"%s\" is the fingerprint of",
+						table->fingerprint),
+				 argument != NULL ?
+				 errdetail("Argument \"%s\" is about documents.", argument) :
+				 errdetail("Without them the distance alone would decide."),
+				 errhint("Name their column, or give an expression: document => 'body'.  With similarity => 'none' the distance alone decides.")));
+}
+
+/*
  * Complete what is said of documents.  The expression for the fingerprint, or
  * that of its generated column, may show what it is made of, and by which
  * profile; what the caller has not said is taken from there.
@@ -194,25 +269,21 @@ find_compared_document(SimhashTable *table,
 {
 	SimhashDocumentOptions *options = &table->compare;
 	SimhashDerivation derived;
-	bool		known = simhash_get_derivation(expression, &derived);
+	Relation	relation = relation_open(table->oid, NoLock);
+	int			made = simhash_find_derivations(relation, expression, &derived);
+	bool		known = made == 1;
+	bool		wanted = simhash_get_measure(given->similarity) != SIMHASH_NO_MEASURE;
 	Node	   *document = find_document(table, given->document,
 										 known ? &derived : NULL);
 
+	relation_close(relation, NoLock);
 	*options = *given;
-	table->decides = document != NULL &&
-		simhash_get_measure(options->similarity) != SIMHASH_NO_MEASURE;
+	table->decides = document != NULL && wanted;
 	if (document == NULL)
 	{
-		if (simhash_document_argument(options) == NULL)
-			return;
-		if (simhash_get_measure(options->similarity) != SIMHASH_NO_MEASURE)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("cannot tell which documents \"%s\" is the fingerprint of",
-							table->fingerprint),
-					 errdetail("Argument \"%s\" is about documents.",
-							   simhash_document_argument(options)),
-					 errhint("Name their column, or give an expression: document => 'body'.")));
+		if (wanted)
+			complain_of_document(table, simhash_document_argument(options),
+								 made > 0 && !IsA(expression, Var));
 		options->similarity = NULL;
 		return;
 	}
@@ -255,23 +326,18 @@ check_table_rights(Oid relation)
 }
 
 /*
- * Find out about a table, from its name, the expression for the fingerprint,
- * the columns of groups, and what is said of documents.  Fail unless its
- * relkind is one of "relkinds".  The table stays locked against changes, but
- * its schema may be renamed.
+ * Find a table, and fail unless its relkind is one of "relkinds"; returns the
+ * expression for the fingerprint.  It stays locked against changes, but its schema may
+ * be renamed.
  */
-void
-simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
-				   const char *fingerprint, ArrayType *within,
-				   const SimhashDocumentOptions *options)
+static Node *
+find_relation(SimhashTable *table, const char *relkinds)
 {
+	Oid			relation = table->oid;
 	char		relkind = get_rel_relkind(relation);
 	Node	   *expression;
 	List	   *parts;
 
-	memset(table, 0, sizeof *table);
-	table->oid = relation;
-	table->fingerprint = fingerprint;
 	if (relkind != '\0')
 	{
 		table->name = simhash_quoted_name(relation);
@@ -282,11 +348,10 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 					 errhint("Name the table that the rows are in; simhash_clusters and simhash_pairs take any query.")));
 		check_table_rights(relation);
 	}
-	expression = simhash_check_fingerprint(relation, fingerprint,
+	expression = simhash_check_fingerprint(relation, table->fingerprint,
 										   &table->type, &table->width);
 	/* That has locked it: before, another could be put in its place. */
 	table->name = simhash_quoted_name(relation);
-	find_compared_document(table, options, expression);
 	parts = find_all_inheritors(relation, NoLock, NULL);
 	table->place = find_place(relation, parts);
 	table->parted = table->place == SIMHASH_HERE &&
@@ -294,14 +359,14 @@ simhash_find_table(SimhashTable *table, Oid relation, const char *relkinds,
 	table->source = table->place == SIMHASH_HERE && !table->parted ?
 		psprintf("ONLY %s", table->name) : table->name;
 	find_key(table);
-	find_groups(table, within);
+	return expression;
 }
 
-/* The distance, argument 2, which must be within what the engine can search. */
-int64
-simhash_find_distance(const SimhashTable *table, FunctionCallInfo fcinfo)
+/* The distance, which must be within what the engine can search. */
+static int64
+find_distance(const SimhashTable *table, FunctionCallInfo fcinfo)
 {
-	int64		k = simhash_distance_argument(fcinfo, 2, table->decides);
+	int64		k = simhash_distance_argument(fcinfo, SIMHASH_OF_K, table->decides);
 
 	simhash_check_distance(k, table->type != INT8OID,
 						   table->type == INT8OID ? SH_BITS :
@@ -350,21 +415,19 @@ compare_fingerprints(SimhashTable *table, int64 k)
 }
 
 /*
- * Take what argument "keep" says of the order of the rows, and which pairs are no
- * duplicates.  Rows that are equal by "keep" are in the order of the primary key,
+ * Take what argument "keep" says of the order of the rows.  Rows that are equal by "keep" are in the order of the primary key,
  * so that of a plan, a report and a DELETE all say the same.  Without "keep", the
  * longest document is first where one contains the others.
  */
-void
-simhash_find_order(SimhashTable *table, FunctionCallInfo fcinfo, int64 k,
-				   int keep, int apart)
+static void
+find_order(SimhashTable *table, FunctionCallInfo fcinfo)
 {
 	StringInfoData order;
 
 	initStringInfo(&order);
-	if (!PG_ARGISNULL(keep))
+	if (!PG_ARGISNULL(SIMHASH_OF_KEEP))
 	{
-		char	   *said = simhash_text_argument(fcinfo, keep);
+		char	   *said = simhash_text_argument(fcinfo, SIMHASH_OF_KEEP);
 
 		simhash_check_order(said);
 		appendStringInfo(&order, "%s, ", said);
@@ -381,10 +444,33 @@ simhash_find_order(SimhashTable *table, FunctionCallInfo fcinfo, int64 k,
 	if (table->keyed && table->parted)
 		appendStringInfoString(&order, ", t.tableoid, t.ctid");
 	table->order = order.data;
-	if (!PG_ARGISNULL(apart))
-		table->apart = find_apart(PG_GETARG_OID(apart));
-	if (table->apart != NULL && !table->decides)
+}
+
+/* Find out about a table, from the arguments of a call; returns the distance. */
+int64
+simhash_find_table(SimhashTable *table, FunctionCallInfo fcinfo)
+{
+	SimhashDocumentOptions options = simhash_document_options(fcinfo, SIMHASH_OF_DOCUMENT);
+	Node	   *expression;
+	int64		k;
+
+	simhash_check_not_null(fcinfo, SIMHASH_OF_RELATION, SIMHASH_OF_FINGERPRINT,
+						   SIMHASH_OF_KIND, SIMHASH_OF_WITHIN);
+	memset(table, 0, sizeof *table);
+	table->oid = PG_GETARG_OID(SIMHASH_OF_RELATION);
+	table->fingerprint = simhash_text_argument(fcinfo, SIMHASH_OF_FINGERPRINT);
+	expression = find_relation(table, PG_GETARG_BOOL(SIMHASH_OF_REPORTS) ? "rpmf" : "rpf");
+	find_compared_document(table, &options, expression);
+	find_groups(table, PG_GETARG_ARRAYTYPE_P(SIMHASH_OF_WITHIN));
+	find_condition(table, fcinfo);
+	find_moment(table, fcinfo);
+	k = find_distance(table, fcinfo);
+	find_order(table, fcinfo);
+	if (!PG_ARGISNULL(SIMHASH_OF_APART))
+		table->apart = find_apart(PG_GETARG_OID(SIMHASH_OF_APART));
+	if ((table->apart != NULL || table->moment != NULL) && !table->decides)
 		compare_fingerprints(table, k);
+	return k;
 }
 
 /* The key of a row as an array of texts, whatever the collations of columns. */
@@ -519,14 +605,38 @@ simhash_write_apart(const SimhashTable *table)
 }
 
 /*
- * A query for the rows for which a condition holds, in their order: some columns,
- * the document, the key if some are apart, and the groups.  In ORDER BY the name of
- * what a query yields comes before that of a column, so expressions get names that
- * simhash_check_order refuses there.
+ * Append what the rows of a group are equal in.  A row without a moment is near no
+ * other, as it would be by a NULL there.
+ */
+static void
+append_groups(StringInfo text, const SimhashTable *table)
+{
+	ListCell   *lc;
+
+	foreach(lc, table->groups)
+	{
+		const char *group = lfirst(lc);
+		char	   *called = psprintf("simhash group %s", group);
+
+		truncate_identifier(called, (int) strlen(called), false);
+		appendStringInfo(text, ", %s", group);
+		if (*group == '(')
+			appendStringInfo(text, " AS %s", quote_identifier(called));
+	}
+	if (table->moment != NULL)
+		appendStringInfo(text, ", %s IS NOT NULL OR NULL AS \"simhash group moment\"",
+						 table->moment);
+}
+
+/*
+ * The query for the rows that take part and have a fingerprint, in their order: some
+ * columns, the document, the key if some are apart, the moment, with the earliest that
+ * is near to it, and the groups.  In ORDER BY the name of what a query yields comes
+ * before that of a column, so all but columns get names that simhash_check_order
+ * refuses there.
  */
 char	   *
-simhash_write_rows(const SimhashTable *table, const char *columns,
-				   const char *where)
+simhash_write_rows(const SimhashTable *table, const char *columns)
 {
 	StringInfoData text;
 
@@ -538,8 +648,17 @@ simhash_write_rows(const SimhashTable *table, const char *columns,
 	if (table->apart != NULL)
 		appendStringInfo(&text, ", %s AS \"" SIMHASH_APART_COLUMN "\"",
 						 write_key_number(simhash_write_key(table, "t")));
-	appendStringInfoString(&text, simhash_list(table->groups, ", ", ""));
-	appendStringInfo(&text, " FROM %s AS t%s%s%s", table->source, where,
+	if (table->moment != NULL)
+		appendStringInfo(&text, ", %s AS \"" SIMHASH_MOMENT_COLUMN "\","
+						 " %s OPERATOR(pg_catalog.-) %s::pg_catalog.interval"
+						 " AS \"" SIMHASH_EARLIEST_COLUMN "\"", table->moment,
+						 table->moment, quote_literal_cstr(table->near_in));
+	append_groups(&text, table);
+	appendStringInfo(&text, " FROM %s AS t WHERE (%s) IS NOT NULL", table->source,
+					 table->fingerprint);
+	if (table->condition != NULL)
+		appendStringInfo(&text, " AND (%s)", table->condition);
+	appendStringInfo(&text, "%s%s",
 					 *table->order == '\0' ? "" : " ORDER BY ", table->order);
 	return text.data;
 }

@@ -36,8 +36,11 @@ static const FingerprintMaker makers[] = {
 /* What is known of an expression. */
 typedef struct DerivationSearch
 {
+	Relation	relation;		/* whose columns are looked into; or NULL */
+	Index		depth;			/* of subqueries */
 	SimhashDerivation *derived;
-	int			found;			/* calls that make fingerprints */
+	int			found;			/* different ones */
+	bool		unclear;		/* there may be others */
 } DerivationSearch;
 
 /* The arguments of a call in their order, with those left out. */
@@ -56,8 +59,8 @@ call_arguments(FuncExpr *call)
 }
 
 /*
- * Learn how a call makes a fingerprint; false if it makes none, or by a
- * profile that is no constant, or that does not exist.
+ * Learn how a call makes a fingerprint; false if it makes none.  The document is NULL
+ * if the profile is no constant, or does not exist.
  */
 static bool
 read_call(FuncExpr *call, SimhashDerivation *derived)
@@ -80,45 +83,81 @@ read_call(FuncExpr *call, SimhashDerivation *derived)
 	if (list_length(arguments) <= maker->profile)
 		return true;
 	profile = (Const *) simhash_unlabeled(list_nth(arguments, maker->profile));
-	if (!IsA(profile, Const))
-		return false;
-	if (!profile->constisnull)
+	if (IsA(profile, Const) && !profile->constisnull)
 	{
 		text	   *name = DatumGetTextPP(profile->constvalue);
 
 		derived->profile = sh_profile_find(VARDATA_ANY(name),
 										   VARSIZE_ANY_EXHDR(name));
 	}
-	return derived->profile != NULL && !sh_profile_given(derived->profile);
+	if (!IsA(profile, Const) || derived->profile == NULL ||
+		sh_profile_given(derived->profile))
+		derived->document = NULL;
+	return true;
 }
 
-/* expression_tree_walker: look for calls that make fingerprints. */
+/*
+ * expression_tree_walker: look for calls that make fingerprints, and for columns that
+ * they generate, in subqueries, too; of the document of a call there nothing is known.
+ */
 static bool
 look_for_calls(Node *node, void *context)
 {
 	DerivationSearch *look = context;
+	SimhashDerivation *known = look->derived;
 	SimhashDerivation derived;
 
 	if (node == NULL)
 		return false;
+	if (IsA(node, Query))
+	{
+		look->depth++;
+		(void) query_tree_walker((Query *) node, look_for_calls, context, 0);
+		look->depth--;
+		return false;
+	}
+	if (IsA(node, Var) && look->relation != NULL &&
+		((Var *) node)->varlevelsup == look->depth)
+	{
+		look->depth = 0;
+		(void) look_for_calls(simhash_generation(look->relation, node), look);
+		look->depth = ((Var *) node)->varlevelsup;
+	}
 	if (IsA(node, FuncExpr) && read_call((FuncExpr *) node, &derived))
 	{
-		*look->derived = derived;
-		look->found++;
+		if (derived.document == NULL || look->depth > 0)
+			look->unclear = true;
+		else if (look->found == 0 || known->measure != derived.measure ||
+				 known->profile != derived.profile ||
+				 !equal(known->document, derived.document))
+		{
+			*known = derived;
+			look->found++;
+		}
 	}
 	return expression_tree_walker(node, look_for_calls, context);
 }
 
 /*
- * Learn how an expression, if there is one, makes a fingerprint.  It may be
+ * Learn how an expression, if there is one, makes fingerprints: 0 if it makes
+ * none, 1 if all are of one document, 2 if not, or if that is not known.  It may be
  * more than a call of simhash or minhash, say CASE WHEN length(body) > 40 THEN
- * minhash(body) END, but has no other.  Nothing of it is evaluated.
+ * minhash(body) END; or, where the relation is given, be made of columns that such
+ * a call generates.  Nothing of it is evaluated.
  */
+int
+simhash_find_derivations(Relation relation, Node *expression,
+						 SimhashDerivation *derived)
+{
+	DerivationSearch look = {relation, 0, derived, 0, false};
+
+	(void) look_for_calls(expression, &look);
+	return look.found == 0 && look.unclear ? 2 : Min(look.found, 2);
+}
+
+/* Learn of what document an expression makes a fingerprint; false if of none alone. */
 bool
 simhash_get_derivation(Node *expression, SimhashDerivation *derived)
 {
-	DerivationSearch look = {derived, 0};
-
-	(void) look_for_calls(expression, &look);
-	return look.found == 1;
+	return simhash_find_derivations(NULL, expression, derived) == 1;
 }

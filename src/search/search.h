@@ -96,7 +96,10 @@ typedef enum SimhashSource
 {
 	SIMHASH_KEYS,
 	SIMHASH_FINGERPRINT,
-	SIMHASH_DOCUMENT
+	SIMHASH_DOCUMENT,
+	SIMHASH_CONDITION,
+	SIMHASH_GROUP,
+	SIMHASH_MOMENT
 } SimhashSource;
 
 /* An integer of any type as the bigint that it equals. */
@@ -178,12 +181,15 @@ extern const SimhashOperator *simhash_operator(Oid function);
 extern const SimhashOperator *simhash_search_operator(Oid function);
 
 /* derivation.c */
+extern int	simhash_find_derivations(Relation relation, Node *expression,
+									 SimhashDerivation *derived);
 extern bool simhash_get_derivation(Node *expression,
 								   SimhashDerivation *derived);
 
 /* source.c */
 extern Node *simhash_read_source(Relation relation, const char *source,
-								 SimhashSource kind, Node **generated);
+								 SimhashSource kind);
+extern Node *simhash_generation(Relation relation, const Node *expression);
 extern bool simhash_is_of_core(Node *expression);
 extern void simhash_check_order(const char *order);
 extern Node *simhash_read_again(Relation relation, Node *expression);

@@ -30,14 +30,28 @@
 
 #include "relation.h"
 
-/* The argument that is a source, in the order of SimhashSource. */
-static const char *const source_names[] = {
-	"source", "fingerprint", "document"
-};
-static const char *const source_hints[] = {
-	"Name a bigint column or give an expression such as simhash(body).",
-	"Name a bigint column or give an expression such as simhash(body).",
-	"Name a column or give an expression such as title || ' ' || body."
+#define MAKES_FINGERPRINT "Name a bigint column or give an expression such as simhash(%s)."
+
+/* What a source may be, in the order of SimhashSource. */
+static const struct
+{
+	const char *argument;		/* that it is */
+	const char *hint;			/* with a place for a document, where there is
+								 * an example of one */
+	const char *wanted;			/* types: these; NULL: any */
+	Oid			types[3];
+}			sources[] =
+
+{
+	{"source", MAKES_FINGERPRINT, "bigint", {INT8OID}},
+	{"fingerprint", MAKES_FINGERPRINT, "bigint or bit",
+	{INT8OID, BITOID, VARBITOID}},
+	{"document", "Name a column or give an expression such as title || ' ' || %s.", NULL, {0}},
+	{"condition", "Give a condition on a row, such as status = 'open'.", "boolean",
+	{BOOLOID}},
+	{"within", "Name a column or give an expression such as lower(site).", NULL, {0}},
+	{"moment", "Name a column or give an expression such as to_timestamp(seconds).",
+	"date, timestamp or timestamptz", {DATEOID, TIMESTAMPOID, TIMESTAMPTZOID}}
 };
 
 /* Have an error in the source point into it, not into the user's query. */
@@ -78,14 +92,14 @@ parse_source(const char *source, SimhashSource kind)
 	}
 	ereport(ERROR,
 			(errcode(ERRCODE_SYNTAX_ERROR),
-			 errmsg("argument \"%s\" is not an expression: %s", source_names[kind],
-					source),
-			 errhint("%s", source_hints[kind])));
+			 errmsg("argument \"%s\" is not an expression: %s",
+					sources[kind].argument, source),
+			 errhint(sources[kind].hint, "body")));
 }
 
 /*
- * Fail unless the source is a bigint, or of a domain over that.  A fingerprint
- * may be a bit string, too.
+ * Fail unless the source is of a type that is wanted, or of a domain over that:
+ * nothing of ours converts it.
  */
 static void
 check_source_type(Node *expression, SimhashSource kind, const char *source)
@@ -94,17 +108,17 @@ check_source_type(Node *expression, SimhashSource kind, const char *source)
 	Oid			base = getBaseType(type);
 	bool		document = base == TEXTOID || base == VARCHAROID;
 
-	if (kind == SIMHASH_DOCUMENT || base == INT8OID ||
-		(kind == SIMHASH_FINGERPRINT &&
-		 (base == BITOID || base == VARBITOID)))
-		return;
+	for (size_t i = 0; i < lengthof(sources[kind].types); i++)
+	{
+		if (sources[kind].wanted == NULL || sources[kind].types[i] == base)
+			return;
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("argument \"%s\" is of type %s, not bigint%s: %s", source_names[kind],
-					format_type_be(type), kind == SIMHASH_KEYS ? "" : " or bit",
-					source),
-			 errhint("Name a bigint column or give an expression such as simhash(%s).",
-					 document ? source : "body")));
+			 errmsg("argument \"%s\" is of type %s, not %s: %s",
+					sources[kind].argument, format_type_be(type),
+					sources[kind].wanted, source),
+			 errhint(sources[kind].hint, document ? source : "body")));
 }
 
 /* Fail unless the source has one value for each row. */
@@ -117,22 +131,20 @@ check_one_value(const ParseState *pstate, SimhashSource kind,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"%s\" must be computed from one row: %s",
-						source_names[kind], source),
-				 errhint("%s", source_hints[kind])));
+						sources[kind].argument, source),
+				 errhint(sources[kind].hint, "body")));
 }
 
 /*
- * Read the source of keys, a fingerprint, or a document: an expression over the
- * columns of the relation, which all but the first may call t.  If it is a
- * generated column, sets what generates that, otherwise NULL.
+ * Read a source: an expression over the columns of the relation, which all but
+ * that of keys may call t.
  *
  * Errors: syntax_error, undefined_column and others of the names in the
  * expression, datatype_mismatch, invalid_parameter_value for one that is not of
  * a row.
  */
 Node	   *
-simhash_read_source(Relation relation, const char *source, SimhashSource kind,
-					Node **generated)
+simhash_read_source(Relation relation, const char *source, SimhashSource kind)
 {
 	ParseState *pstate = make_parsestate(NULL);
 	ErrorContextCallback callback = {
@@ -142,7 +154,6 @@ simhash_read_source(Relation relation, const char *source, SimhashSource kind,
 	};
 	ParseNamespaceItem *item;
 	Node	   *expression;
-	Var		   *column;
 
 	error_context_stack = &callback;
 	pstate->p_sourcetext = source;
@@ -161,18 +172,24 @@ simhash_read_source(Relation relation, const char *source, SimhashSource kind,
 	check_one_value(pstate, kind, source);
 	check_source_type(expression, kind, source);
 	free_parsestate(pstate);
-	column = (Var *) simhash_unlabeled(expression);
-	*generated = !IsA(column, Var) || column->varattno <= 0 ||
+	return expression;
+}
+
+/* What generates an expression that is a generated column; or else NULL. */
+Node	   *
+simhash_generation(Relation relation, const Node *expression)
+{
+	const Var  *column = (const Var *) expression;
+
+	return !IsA(column, Var) || column->varattno <= 0 ||
 		!TupleDescAttr(RelationGetDescr(relation),
 					   column->varattno - 1)->attgenerated ? NULL :
 		build_column_default(relation, column->varattno);
-	return expression;
 }
 
 /*
  * Read a fingerprint of a relation.  Sets the type that it can be cast to
  * without running code, and the width of a bit string if its type has one.
- * Returns the expression, or if it is a generated column what generates that.
  *
  * Errors: undefined_table, and those of simhash_read_source.
  */
@@ -181,18 +198,16 @@ simhash_check_fingerprint(Oid oid, const char *source, Oid *type, int *width)
 {
 	Relation	relation = try_relation_open(oid, AccessShareLock);
 	Node	   *expression;
-	Node	   *generated;
 	int32		typmod;
 
 	if (relation == NULL)
 		simhash_complain_of_missing(oid);
-	expression = simhash_read_source(relation, source, SIMHASH_FINGERPRINT,
-									 &generated);
+	expression = simhash_read_source(relation, source, SIMHASH_FINGERPRINT);
 	relation_close(relation, NoLock);
 	typmod = exprTypmod(expression);
 	*type = getBaseTypeAndTypmod(exprType(expression), &typmod);
 	*width = *type == BITOID && typmod > 0 ? typmod : 0;
-	return generated != NULL ? generated : simhash_unlabeled(expression);
+	return simhash_unlabeled(expression);
 }
 
 /*
@@ -359,11 +374,10 @@ simhash_read_again(Relation relation, Node *expression)
 	List	   *context = deparse_context_for("t", RelationGetRelid(relation));
 	List	   *meant = NIL;
 	List	   *called = NIL;
-	Node	   *generated;
 	Node	   *again =
 	simhash_read_source(relation,
 						deparse_expression(expression, context, true, false),
-						SIMHASH_DOCUMENT, &generated);
+						SIMHASH_DOCUMENT);
 
 	(void) note_functions(expression, &meant);
 	(void) note_functions(again, &called);

@@ -56,6 +56,7 @@ GOOD = {
     'kind': "'star'", 'plan': "'play.plan'",
     'profile': 'NULL', 'keep': 'NULL', 'document': 'NULL', 'similarity': 'NULL',
     'at_least': 'NULL', 'at_most': 'NULL', 'apart': 'NULL', 'log': 'NULL',
+    'condition': 'NULL', 'moment': 'NULL', 'near_in': 'NULL',
     'children': 'NULL', 'family': 'NULL', 'unknown': 'NULL', 'id_type': 'NULL::bigint',
     'columns': "'{k0,k1,k2,k3}'::name[]", 'within': "'{}'",
     'radius': '3', 'distance': '3', 'k': '3', 'block': '1', 'bits': '64',

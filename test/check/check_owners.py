@@ -92,6 +92,7 @@ VALUES = {
     'tsvector': ["pg_catalog.to_tsvector('simple', t.body)"],
     'bigint[]': ['ARRAY[t.fp]'],
     'integer': ['0'],
+    'interval': ["'1 day'::pg_catalog.interval"],
     'boolean': ['true'],
     'real[]': ["'{0.1,0.2,0.4,1}'::real[]"],
     'double precision': ['0.5::double precision'],

@@ -227,9 +227,22 @@ class Table:
         self.kind = 'connected' if rng.random() < .1 else 'star'
         if self.kind != 'star':
             arguments['kind'] = literal(self.kind)
-        self.within = rng.random() < .3
-        if self.within:
-            arguments['within'] = "ARRAY[%s]" % literal(self.grp)
+        self.within = None
+        if rng.random() < .4:
+            self.within = rng.choice((self.grp, 'lower(%s)' % ident(self.grp)))
+            arguments['within'] = "ARRAY[%s]" % literal(self.within)
+        self.condition = self.moment = None
+        if rng.random() < .3:
+            self.condition = "%s%s <> '3'" % (rng.choice(('', 't.')),
+                                              ident(self.rank))
+            arguments['condition'] = literal(self.condition)
+        if rng.random() < .3:
+            # Whatever the time zone: sessions may have others.
+            self.moment, self.near_in = rng.choice((
+                ('made', '300 hours'), ('made', '0'), ('made', '2400 hours'),
+                ("(t.made AT TIME ZONE 'UTC')::date", '1 month')))
+            arguments['moment'] = literal(self.moment)
+            arguments['near_in'] = "interval '%s'" % self.near_in
 
     # -- rows
 
@@ -262,13 +275,14 @@ class Table:
             body = rng.choices((None, '', self.edit(rng.choice(families))),
                                (1, 1, 20))[0]
             row = {self.body: body, 'rid': str(i), self.grp:
-                   rng.choice((None, 'a', 'b', 'a')),
+                   rng.choice((None, 'a', 'b', 'A')),
                    self.rank: str(rng.randint(0, 5)),
                    self.second: None if rng.random() < .05 else
                    str(rng.choice((0, 0, 7)) ^ (1 << rng.randint(0, 62))),
                    'up': rng.choice((None, str(rng.randint(0, i)))),
-                   'made': '2024-0%d-1%d 01:02:03.04+05' % (
-                       rng.randint(1, 9), rng.randint(0, 9))}
+                   'made': None if rng.random() < .05 else
+                   '2024-0%d-1%d 01:02:03.04+05' % (rng.randint(1, 9),
+                                                    rng.randint(0, 9))}
             if self.source == 'plain':
                 row[self.fp] = rng.choice((None,) + ('0', '3', '255', '-1') * 4)
             for k, (name, kind) in enumerate(self.keys):
@@ -553,18 +567,25 @@ class Round:
         elif '%s' in similar:
             similar = similar % (a, b, profile, least)
         self.run('CREATE TEMP TABLE model AS SELECT rid, %s AS fp, %s AS doc, '
-                 '%s AS grp, row_number() OVER (ORDER BY %s) AS place FROM %s '
-                 'AS t' % (self.fingerprint('t'), self.document('t')
-                           if self.decides() else 'NULL::text',
-                           't.' + ident(t.grp) if t.within else "''",
-                           self.order(), self.source()))
+                 '%s AS grp, row_number() OVER (ORDER BY %s) AS place, '
+                 '%s AS moment FROM %s AS t WHERE %s' % (
+                     self.fingerprint('t'), self.document('t')
+                     if self.decides() else 'NULL::text',
+                     't.' + ident(t.grp) if t.within == t.grp else
+                     t.within or "''", self.order(), t.moment or 'now()',
+                     self.source(), t.condition or 'true'))
+        self.far = set() if t.moment is None else {
+            frozenset(pair) for pair in self.rows(
+                'SELECT a.rid, b.rid FROM model AS a JOIN model AS b ON greatest'
+                "(a.moment, b.moment) - interval '%s' > least(a.moment, b.moment)"
+                % t.near_in)}
         pairs = {(x, y): (s, m) for x, y, s, m in self.rows(
             'SELECT a.rid, b.rid, %s, %s FROM model AS a JOIN model AS b ON '
             'b.place < a.place AND a.grp = b.grp AND hamming(a.fp, b.fp) <= %d'
             % (similar, maybe, k))}
         rows = [r[0] for r in self.rows(
             'SELECT rid FROM model WHERE fp IS NOT NULL AND grp IS NOT NULL '
-            'ORDER BY place')]
+            'AND moment IS NOT NULL ORDER BY place')]
         self.run('DROP TABLE model')
         if t.kind == 'connected':
             return self.connect(rows, pairs)
@@ -599,7 +620,8 @@ class Round:
                 if row != to and not self.is_apart(row, to)}
 
     def is_apart(self, a, b):
-        return a in self.series and self.series[a] == self.series.get(b)
+        return frozenset((a, b)) in self.far or \
+            a in self.series and self.series[a] == self.series.get(b)
 
     def plan(self, names):
         self.path(True)
