@@ -1792,6 +1792,8 @@ WITH parts AS MATERIALIZED (
             ' ''alike-but-digits''.'
         WHEN 'signs' THEN 'signs differ. Where these mean nothing, take similarity =>'
             ' ''alike-but-signs''.'
+        WHEN 'entries' THEN 'they differ where nearly all rows near to them do, as the'
+            ' entries of a form.'
         ELSE 'a word stands for another, and too few rows are near to them to tell an'
             ' entry from an edit.' END) END
     FROM (SELECT kind, doubt, CASE WHEN kind = 'center' THEN 64 - position(B'1' IN n::bit(64))
@@ -1799,7 +1801,7 @@ WITH parts AS MATERIALIZED (
                  FROM found WHERE kind IN ('center', 'row')) AS f
     GROUP BY kind, doubt, nth
     UNION ALL
-    (SELECT 9, 4 + row_number() OVER (ORDER BY count(*) DESC, family), 'doubts',
+    (SELECT 9, 4 + row_number() OVER (ORDER BY count(*) DESC, family), 'families',
         format('family %s: %s', family, doubt),
         format('%s rows, as %s', count(*), min(f.value))
     FROM found AS f WHERE doubt IS NOT NULL AND kind = 'row' GROUP BY family, doubt

@@ -215,14 +215,19 @@ find_places(const SimhashWords *a, const SimhashWords *b, uint32 most,
 	return true;
 }
 
-/* Does a list come before another one, in some order of all? */
+/* Does a list come before another one, in an order that is the same in all sessions? */
 static bool
 comes_first(const SimhashWords *a, const SimhashWords *b)
 {
 	for (uint32 i = 0; i < a->n && i < b->n; i++)
 	{
-		if (a->list[i].hash != b->list[i].hash)
-			return a->list[i].hash < b->list[i].hash;
+		const SimhashWord *x = &a->list[i];
+		const SimhashWord *y = &b->list[i];
+
+		if (x->hash == y->hash)
+			continue;
+		return x->length != y->length ? x->length < y->length :
+			memcmp(a->forms + x->start, b->forms + y->start, x->length) < 0;
 	}
 	return a->n < b->n;
 }

@@ -198,9 +198,11 @@ extern SimhashDifference *simhash_family_entries(const SimhashFamily *family,
 extern bool simhash_family_differ(const SimhashFamily *family, const SimhashWords *a,
 								  const SimhashDifference *of_a, const SimhashWords *b,
 								  const SimhashDifference *of_b);
-extern void simhash_family_ask(SimhashFamily *family);
-extern bool simhash_family_has_entry(SimhashFamily *family, const SimhashWords *a,
-									 const SimhashDifference *difference);
+extern void simhash_family_ask(SimhashFamily *family, const SimhashWords *a,
+							   const SimhashWords *b);
+extern bool simhash_family_has_entry(const SimhashFamily *family, const SimhashWords *a,
+									 const SimhashWords *b,
+									 const SimhashDifference *place);
 
 /* describe.c */
 extern text *simhash_describe(const SimhashWords *a, const SimhashWords *b);

@@ -41,9 +41,8 @@ struct SimhashFamily
 	uint32	   *fillers;		/* of each row: by word of the base */
 	Bitmapset  *entries;		/* words of the base */
 
-	/* what moves: a text, and which word of the base each of its words is */
-	const SimhashWords *mapped;
-	int32	   *map;
+	/* what moves: of two texts, which word of the base each of their words is */
+	int32	   *maps[2];
 };
 
 /* Begin a family around a base, in the current memory context. */
@@ -51,12 +50,9 @@ SimhashFamily *
 simhash_family_begin(const SimhashWords *base, uint32 most)
 {
 	SimhashFamily *family = palloc0(sizeof *family);
-	Size		bytes = base->n * sizeof *base->list;
 
 	family->base = *base;
-	family->base.list = MemoryContextAllocHuge(CurrentMemoryContext, bytes + 1);
-	family->base.forms = NULL;
-	memcpy(family->base.list, base->list, bytes);
+	simhash_copy_words(&family->base, CurrentMemoryContext);
 	family->fillers = MemoryContextAllocHuge(CurrentMemoryContext, (Size) most * base->n *
 											 sizeof *family->fillers + 1);
 	family->most = most;
@@ -144,34 +140,34 @@ simhash_family_end(SimhashFamily *family)
 	pfree(fillers);
 }
 
-/* Find which word of the base each word of a text is; -1 for none. */
-static void
+/* Which word of the base each word of a text is; -1 for none. */
+static int32 *
 map_words(SimhashFamily *family, const SimhashWords *words)
 {
+	int32	   *map = MemoryContextAllocHuge(CurrentMemoryContext,
+											 words->n * sizeof *map + 1);
 	SimhashDifference *places;
 	uint32		count = 0;
 	int32		word = 0;
 	uint32		at = 0;
 
-	family->mapped = words;
-	family->map = MemoryContextAllocHuge(CurrentMemoryContext,
-										 words->n * sizeof *family->map + 1);
 	if (!simhash_align(&family->base, words, SIMHASH_ALIGNED_MOST, &places, &count))
 		at = words->n;
 	for (uint32 i = 0; i < at; i++)
-		family->map[i] = -1;
+		map[i] = -1;
 	for (uint32 i = 0; at < words->n || i < count;)
 	{
 		if (i < count && at == places[i].b)
 		{
 			for (uint32 j = 0; j < places[i].nb; j++)
-				family->map[at++] = -1;
+				map[at++] = -1;
 			word = (int32) (places[i].a + places[i].na);
 			i++;
 		}
 		else
-			family->map[at++] = word++;
+			map[at++] = word++;
 	}
+	return map;
 }
 
 /*
@@ -237,30 +233,34 @@ simhash_family_differ(const SimhashFamily *family, const SimhashWords *a,
 	return false;
 }
 
-/* Begin to ask about a text, whose map goes with the current memory context. */
+/* Begin to ask about two texts, whose maps go with the current memory context. */
 void
-simhash_family_ask(SimhashFamily *family)
+simhash_family_ask(SimhashFamily *family, const SimhashWords *a, const SimhashWords *b)
 {
-	family->mapped = NULL;
+	family->maps[0] = map_words(family, a);
+	family->maps[1] = map_words(family, b);
 }
 
-/* Is an entry where a text differs from another one? */
-bool
-simhash_family_has_entry(SimhashFamily *family, const SimhashWords *a,
-						 const SimhashDifference *difference)
+/* Is there an entry among some words of a text of n words, or beside them? */
+static bool
+has_entry(const SimhashFamily *family, const int32 *map, uint32 n, uint32 from,
+		  uint32 end)
 {
-	uint32		from = difference->a;
-	uint32		end = difference->a + difference->na;
-	int			last;
 	int			next;
 
-	if (family->mapped != a)
-		map_words(family, a);
-	while (from > 0 && family->map[from - 1] < 0)
+	while (from > 0 && map[from - 1] < 0)
 		from--;
-	while (end < a->n && family->map[end] < 0)
+	while (end < n && map[end] < 0)
 		end++;
-	last = from > 0 ? family->map[from - 1] : -1;
-	next = bms_next_member(family->entries, last);
-	return next >= 0 && (end == a->n || next < family->map[end]);
+	next = bms_next_member(family->entries, from > 0 ? map[from - 1] : -1);
+	return next >= 0 && (end == n || next < map[end]);
+}
+
+/* Is an entry where two texts differ? */
+bool
+simhash_family_has_entry(const SimhashFamily *family, const SimhashWords *a,
+						 const SimhashWords *b, const SimhashDifference *place)
+{
+	return has_entry(family, family->maps[0], a->n, place->a, place->a + place->na) ||
+		has_entry(family, family->maps[1], b->n, place->b, place->b + place->nb);
 }

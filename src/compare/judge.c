@@ -67,7 +67,8 @@ typedef struct Judging
 	const SimhashWords *b;
 	SimhashFamily *family;		/* or NULL */
 	uint32		cost;
-	uint32		behind;			/* the last place: words of a before here */
+	uint32		others_before;	/* words of the first in places before this one */
+	uint32		same_before;	/* words of both before the last that was counted */
 	uint32		gaps;			/* words between places, each up to INSIDE, added up */
 	uint32		largest;		/* of these */
 	uint32		others;			/* words that stand for others */
@@ -233,7 +234,10 @@ simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 static void
 count_gap(Judging *judging, uint32 place)
 {
-	uint32		gap = Min(place - judging->behind, INSIDE);
+	uint32		same = place - judging->others_before;
+	uint32		gap = Min(same - judging->same_before, INSIDE);
+
+	judging->same_before = same;
 
 	judging->gaps += gap;
 	judging->largest = Max(judging->largest, gap);
@@ -255,7 +259,6 @@ judge_added(Judging *judging, const SimhashDifference *place)
 	judging->cost += (NUMBER_COST - 1) * count_kinds(words, from, n, SIMHASH_NUMBER);
 	judging->cost += n - soft;
 	count_gap(judging, place->a);
-	judging->behind = place->a + place->na;
 }
 
 /* Judge words that stand for others. */
@@ -270,7 +273,7 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 		return;
 	}
 	if (judging->family != NULL &&
-		simhash_family_has_entry(judging->family, judging->a, place))
+		simhash_family_has_entry(judging->family, judging->a, judging->b, place))
 	{
 		judging->entries += Max(place->na, place->nb);
 		return;
@@ -380,16 +383,17 @@ judge_words(double at_least, const SimhashWords *a, const SimhashWords *b,
 	SimhashDifference *places;
 	uint32		n;
 
-	if (family != NULL)
-		simhash_family_ask(family);
 	if (!simhash_align(a, b, (uint32) Min(2 * most + 4, SIMHASH_ALIGNED_MOST), &places, &n))
 		return SIMHASH_UNLIKE;
+	if (n > 0 && family != NULL)
+		simhash_family_ask(family, a, b);
 	for (uint32 i = 0; i < n; i++)
 	{
 		if (places[i].na > 0 && places[i].nb > 0)
 			judge_replaced(&judging, &places[i]);
 		else
 			judge_added(&judging, &places[i]);
+		judging.others_before += places[i].na;
 	}
 	*ends = n > 0 && places[0].a == 0 && places[0].b == 0;
 	*ends += n > 0 && places[n - 1].a + places[n - 1].na == a->n &&

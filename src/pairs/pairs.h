@@ -75,11 +75,16 @@ typedef struct SimhashDocuments
 	int64		kept_limit;
 } SimhashDocuments;
 
-/* The memory that the documents of n rows take, and to search similar ones. */
+/*
+ * The memory that the documents of n rows take, to search similar ones, and to know
+ * their families.
+ */
 #define SIMHASH_DOCUMENTS_BYTES(n) \
 	((n) * (int64) (sizeof(int64) + sizeof(uint32)) + SIMHASH_KEPT_LEAST)
 #define SIMHASH_SIMILAR_BYTES(n) \
-	((n) * (int64) (3 * sizeof(uint32) + sizeof(uint16) + sizeof(uint8)))
+	((n) * (int64) (sizeof(uint32) + sizeof(uint16) + sizeof(uint8)))
+#define SIMHASH_FAMILIES_BYTES(n) \
+	((n) * (int64) (2 * sizeof(uint32)))
 
 #define SIMHASH_KEPT_LEAST	(64 * 1024) /* bytes for features to be kept in */
 
@@ -98,6 +103,14 @@ simhash_have_prefixes(const SimhashDocuments *documents)
 {
 	return documents->comparison.at_least > 0 &&
 		simhash_measures[documents->comparison.measure].sets;
+}
+
+/* May families decide about rows? */
+static inline bool
+simhash_have_families(const SimhashDocuments *documents)
+{
+	return simhash_measures[documents->comparison.measure].aligned &&
+		!documents->comparison.arrays;
 }
 
 /* Numbers groups of rows, while these are read (row_groups.c). */
@@ -200,10 +213,9 @@ typedef struct SimhashSimilar
 								 * about */
 
 	/* families, where words are compared in their order (row_families.c) */
-	uint32	   *base;			/* by row: that of its family, or NONE */
-	uint32	   *kin;			/* by row: another of the family, or NONE */
-	bool		doubted;		/* a word stands for another somewhere */
-	bool		learning;		/* families are sought, and nothing else */
+	uint32	   *base;			/* by row: that of its family */
+	uint32	   *kin;			/* by row: the next of the family, or NONE */
+	bool		doubted;		/* families have to decide */
 	HTAB	   *families;		/* by base; NULL: they are not known */
 	HTAB	   *entries;		/* by row */
 	MemoryContext families_context;
@@ -310,9 +322,7 @@ extern void simhash_order_rows(SimhashRows *rows, bool sort, void *memory);
 
 /* row_families.c */
 extern void simhash_families_begin(SimhashRowSearch *search);
-extern bool simhash_families_note(SimhashRowSearch *search, uint32 row, uint32 other,
-								  double similarity);
-extern void simhash_families_learnt(SimhashRowSearch *search);
+extern void simhash_families_found(SimhashRowSearch *search);
 extern SimhashFamily *simhash_families_find(SimhashRowSearch *search, uint32 row);
 extern bool simhash_families_differ(SimhashRowSearch *search, uint32 row,
 									uint32 other);

@@ -49,6 +49,8 @@ needed_memory(const SimhashRows *rows, int64 n, int64 id_bytes)
 		bytes += n * (int64) sizeof *rows->moments;
 	if (rows->documents != NULL)
 		bytes += SIMHASH_DOCUMENTS_BYTES(n) + SIMHASH_SIMILAR_BYTES(n);
+	if (rows->documents != NULL && simhash_have_families(rows->documents))
+		bytes += SIMHASH_FAMILIES_BYTES(n);
 	if (id_bytes > 0)
 		bytes += id_bytes + id_bytes / 8 + SPARE_BYTES;
 	return bytes + Max(search, (int64) groups);

@@ -3,9 +3,9 @@
  * row_families.c
  *		Families among the rows of a query: rows that are similar to one and the same.
  *
- * Where in some rows a word stands for another, families decide.  They are found first,
- * by the similarity of features alone, in the order of the rows, whatever is made of
- * these then: a row is of the family of the first one before it that is similar.  What a family knows (src/compare/families.c) is
+ * Where in some rows a word stands for another, families decide.  They are found first:
+ * what the similarity of features by itself connects, whatever is made of the rows
+ * then, and in whatever order they come.  What a family knows (src/compare/families.c) is
  * learnt when it is first asked for, and forgotten when memory is short; and so it is
  * with the entries of a row.  Two rows of a family with other entries need not be
  * aligned, so a table of a single form takes no longer than others.
@@ -15,6 +15,8 @@
  *-------------------------------------------------------------------------
  */
 #include "pairs/pairs.h"
+
+#include "common/hashfn.h"
 
 #define FAMILY_MOST		40		/* rows that are looked at */
 #define FAMILY_LEAST	5		/* rows without which nothing is known */
@@ -34,7 +36,7 @@ typedef struct KnownEntries
 	SimhashDifference *entries; /* NULL if it is too different from its family */
 } KnownEntries;
 
-/* All rows are of no family so far. */
+/* Each row is a family by itself at first. */
 void
 simhash_families_begin(SimhashRowSearch *search)
 {
@@ -44,32 +46,49 @@ simhash_families_begin(SimhashRowSearch *search)
 	similar->base = MemoryContextAllocHuge(search->rows.context,
 										   2 * sizeof(uint32) * (n + 1));
 	similar->kin = similar->base + n;
-	for (Size i = 0; i < 2 * n; i++)
-		similar->base[i] = SIMHASH_NO_ROW;
+	for (Size i = 0; i < n; i++)
+	{
+		similar->base[i] = (uint32) i;
+		similar->kin[i] = SIMHASH_NO_ROW;
+	}
 }
 
-/* The row that a family is around. */
-static uint32
-base_of(const SimhashSimilar *similar, uint32 row)
+/* A hash of the fingerprint of a row, or of its words, which is the same in all sessions. */
+static uint64
+hash_row(SimhashRowSearch *search, uint32 row, bool of_words)
 {
-	return similar->base[row] == SIMHASH_NO_ROW ? row : similar->base[row];
+	const ShPairs *pairs = &search->pairs;
+	uint32		number = search->similar.number[row];
+	SimhashDocument document;
+
+	if (of_words)
+	{
+		document = simhash_documents_get(search->rows.documents, row);
+		return hash_bytes_extended((unsigned char *) document.words.forms,
+								   (int) document.words.bytes, 0);
+	}
+	if (search->rows.words > 1)
+		return sh_mix(search->rows.fingerprints[(Size) number * search->rows.words]);
+	return sh_mix(pairs->values[number] ^ (pairs->groups == NULL ? 0 :
+										   sh_group_hash(pairs->seed, sh_pairs_group(pairs, number))));
 }
 
-/*
- * A row is of the family of another one.  False if others may be near to this row and
- * not to that.
- */
-bool
-simhash_families_note(SimhashRowSearch *search, uint32 row, uint32 other,
-					  double similarity)
+/* For qsort_arg: rows by their fingerprints and words, in whatever order they came. */
+static int
+compare_rows(const void *a, const void *b, void *arg)
 {
-	SimhashSimilar *similar = &search->similar;
-	uint32		base = base_of(similar, other);
+	uint32		x = *(const uint32 *) a;
+	uint32		y = *(const uint32 *) b;
 
-	similar->base[row] = base;
-	similar->kin[row] = similar->kin[base];
-	similar->kin[base] = row;
-	return similarity >= (1 + search->rows.documents->comparison.at_least) / 2;
+	for (int of_words = 0; of_words <= 1 && x != y; of_words++)
+	{
+		uint64		hash_x = hash_row(arg, x, of_words);
+		uint64		hash_y = hash_row(arg, y, of_words);
+
+		if (hash_x != hash_y)
+			return hash_x < hash_y ? -1 : 1;
+	}
+	return x < y ? -1 : x > y;
 }
 
 /* Begin to keep families that are learnt. */
@@ -83,14 +102,41 @@ keep_families(SimhashSimilar *similar)
 										 sizeof(KnownEntries), similar->families_context);
 }
 
-/* All rows are in their families. */
+/*
+ * Families have been found, as trees of rows: list the rows of each, those first that
+ * would be in whatever order the rows came.
+ */
 void
-simhash_families_learnt(SimhashRowSearch *search)
+simhash_families_found(SimhashRowSearch *search)
 {
-	search->similar.families_context =
-		AllocSetContextCreate(search->rows.context, "simhash families",
-							  ALLOCSET_DEFAULT_SIZES);
-	keep_families(&search->similar);
+	SimhashSimilar *similar = &search->similar;
+	uint32		n = search->rows.n;
+	uint32	   *rows = similar->last;	/* not needed now */
+	uint32	   *first = similar->before;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		rows[i] = i;
+		first[i] = SIMHASH_NO_ROW;
+	}
+	qsort_arg(rows, n, sizeof *rows, compare_rows, search);
+	for (uint32 i = n; i-- > 0;)
+	{
+		uint32		row = rows[i];
+		uint32		tree = sh_cluster_of(similar->base, row);
+
+		CHECK_FOR_INTERRUPTS();
+		if (similar->text[row] != row)
+			continue;
+		similar->kin[row] = first[tree];
+		first[tree] = row;
+	}
+	for (uint32 i = 0; i < n; i++)
+		rows[i] = first[sh_cluster_of(similar->base, i)];
+	memcpy(similar->base, rows, n * sizeof *rows);
+	similar->families_context = AllocSetContextCreate(search->rows.context, "simhash families",
+													  ALLOCSET_DEFAULT_SIZES);
+	keep_families(similar);
 }
 
 /* Learn what a family knows; NULL if it has too few rows. */
@@ -134,7 +180,7 @@ learn_family(SimhashRowSearch *search, uint32 base)
 int64
 simhash_families_number(const SimhashRowSearch *search, uint32 row)
 {
-	return (int64) base_of(&search->similar, row) + 1;
+	return (int64) search->similar.base[row] + 1;
 }
 
 /* What is known of the family of a row; NULL if nothing is, or not yet. */
@@ -148,7 +194,7 @@ simhash_families_find(SimhashRowSearch *search, uint32 row)
 
 	if (similar->families == NULL)
 		return NULL;
-	base = base_of(similar, row);
+	base = similar->base[row];
 	known = hash_search(similar->families, &base, HASH_FIND, NULL);
 	if (known != NULL)
 		return known->family;
@@ -191,7 +237,7 @@ simhash_families_differ(SimhashRowSearch *search, uint32 row, uint32 other)
 	SimhashDifference *theirs;
 	SimhashDocument document;
 
-	if (similar->families == NULL || base_of(similar, row) != base_of(similar, other) ||
+	if (similar->families == NULL || similar->base[row] != similar->base[other] ||
 		(family = simhash_families_find(search, other)) == NULL)
 		return false;
 	mine = find_entries(search, family, row);

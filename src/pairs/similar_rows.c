@@ -139,11 +139,12 @@ find_same_features(SimhashRowSearch *search)
 	}
 }
 
-/* Does a row stand for itself? */
+/* Does a row stand for itself?  In pairs all do. */
 static inline bool
 is_first(const SimhashSimilar *similar, uint32 row)
 {
-	return similar->text[row] == row;
+	return similar->text[row] == row ||
+		similar->parent == NULL;
 }
 
 /* --- what is near --------------------------------------------------------- */
@@ -186,8 +187,8 @@ begin_similar(SimhashRowSearch *search)
 	begin_centers(search);
 
 	/* Where order counts a row stands for itself, unless it is the first one. */
-	if (similar->parent != NULL &&
-		(similar->star ||
+	if (simhash_have_families(search->rows.documents) || similar->star ||
+		(similar->parent != NULL &&
 		 search->rows.documents->comparison.measure != SIMHASH_CONTAINMENT))
 		find_same_features(search);
 	similar->near_rows =
@@ -247,7 +248,7 @@ list_rows(SimhashRowSearch *search, uint32 number, uint32 row)
 	SimhashSimilar *similar = &search->similar;
 	const ShPairs *pairs = &search->pairs;
 
-	if (similar->star || similar->learning)
+	if (similar->star)
 	{
 		for (uint32 i = similar->last[number]; i != NONE;
 			 i = similar->before[i])
@@ -329,6 +330,7 @@ compare_rows(SimhashRowSearch *search, uint32 row, uint32 other, bool doubts,
 	static uint32 compared = 0;
 	SimhashSimilar *similar = &search->similar;
 	SimhashVerdict verdict;
+	bool		differ;
 
 	CHECK_FOR_INTERRUPTS();
 	if (++compared % SAY_EVERY == 0)
@@ -337,13 +339,15 @@ compare_rows(SimhashRowSearch *search, uint32 row, uint32 other, bool doubts,
 	if (!simhash_documents_may_match(search->rows.documents, row, other) ||
 		simhash_are_apart(&search->rows, row, other))
 		return SIMHASH_UNLIKE;
-	if (!doubts && simhash_families_differ(search, row, other))
+	differ = simhash_families_differ(search, row, other);
+	if (differ && !doubts)
 		return SIMHASH_UNLIKE;
 	verdict = simhash_documents_judge(search->rows.documents, row, other,
 									  simhash_families_find(search, other),
 									  similarity);
-	similar->doubted |= verdict == SIMHASH_OTHER_WORDS;
-	return verdict;
+	similar->doubted |= verdict == SIMHASH_OTHER_WORDS ||
+		(similar->doubt != NULL && verdict > SIMHASH_ALIKE_IN_FAMILY);
+	return differ && simhash_is_alike(verdict) ? SIMHASH_UNLIKE : verdict;
 }
 
 /*
@@ -373,10 +377,7 @@ place_in_star(SimhashRowSearch *search, uint32 row)
 
 		if (simhash_is_alike(verdict))
 		{
-			if (!similar->learning)
-				similar->parent[row] = center;
-			else if (!simhash_families_note(search, row, center, similarity))
-				break;
+			similar->parent[row] = center;
 			return;
 		}
 		if (verdict == SIMHASH_UNLIKE)
@@ -461,12 +462,14 @@ list_near(SimhashRowSearch *search, uint32 row)
 
 	if (!by_list && rows_of(&search->pairs, number) > 1)
 		list_rows(search, number, row);
-	for (; similar->more && similar->entry >> 32 == row;
+	for (; similar->more && similar->entry >> 32 <= row;
 		 similar->more = simhash_sorted_int64(similar->order, &similar->entry))
 	{
 		uint32		other = (uint32) similar->entry;
 
 		CHECK_FOR_INTERRUPTS();
+		if (similar->entry >> 32 < row)
+			continue;			/* of a row that another one stands for */
 		if (similar->marks[other] & CROWDED &&
 			(by_list || is_complete))
 			by_list = true;
@@ -494,16 +497,14 @@ compare_in_order(SimhashRowSearch *search)
 	for (uint32 row = 0; row < search->rows.n; row++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		/* A row belongs where the row with the same features belongs. */
 		if (similar->parent != NULL)
-			similar->parent[row] = row;
+			similar->parent[row] = is_first(similar, row) ? row :
+				similar->parent[similar->text[row]];
 		if (!is_first(similar, row))
-		{
-			/* It belongs where the row with the same features belongs. */
-			similar->parent[row] = similar->parent[similar->text[row]];
 			continue;
-		}
 		list_near(search, row);
-		if (similar->star || similar->learning)
+		if (similar->star)
 			place_in_star(search, row);
 		else
 			compare_listed(search, row);
@@ -514,19 +515,24 @@ compare_in_order(SimhashRowSearch *search)
 	}
 }
 
-/* Find the families: the stars that features make by themselves. */
+/* Find the families: what the similarity of features by itself connects. */
 static void
 find_families(SimhashRowSearch *search)
 {
+	SimhashSimilar *similar = &search->similar;
 	SimhashComparison *comparison = &search->rows.documents->comparison;
 	SimhashMeasure measure = comparison->measure;
+	uint32	   *parent = similar->parent;
+	bool		star = similar->star;
 
 	comparison->measure = SIMHASH_JACCARD;
-	search->similar.learning = true;
+	similar->parent = similar->base;
+	similar->star = false;
 	compare_in_order(search);
-	search->similar.learning = false;
+	simhash_families_found(search);
 	comparison->measure = measure;
-	simhash_families_learnt(search);
+	similar->parent = parent;
+	similar->star = star;
 }
 
 /*
@@ -542,8 +548,7 @@ compare_near(SimhashRowSearch *search)
 
 	similar->number = sh_pairs_number_rows(&search->pairs);
 	simhash_documents_read(documents, is_near, NULL, search);
-	if (simhash_measures[documents->comparison.measure].aligned &&
-		!documents->comparison.arrays)
+	if (simhash_have_families(documents))
 		simhash_families_begin(search);
 	if (simhash_have_prefixes(documents))
 		similar->prefixes = simhash_prefixes_begin(documents, is_crowded, search);
