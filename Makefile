@@ -49,7 +49,8 @@ query = progress statement
 search = ball derivation distance functions group_hash operators source
 weights = cppjieba idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
-compare = align describe families judge measures read_document similarity text_layout
+compare = align describe families judge measures read_document \
+	similarity slips text_layout
 fingerprint = arrays bags compat_profiles features fingerprint hashbits_tokens \
 	hashes minhash passages shared utf8 wide
 

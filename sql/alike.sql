@@ -1,5 +1,5 @@
 --
--- alike.c: simhash_alike, and each of its doubts
+-- judge.c, text_layout.c: simhash_alike
 --
 
 \getenv srcdir PG_ABS_SRCDIR

@@ -181,9 +181,11 @@ extern bool simhash_align(const SimhashWords *a, const SimhashWords *b,
 						  uint32 most, SimhashDifference **differences,
 						  uint32 *n);
 
-/* judge.c */
+/* slips.c */
 extern bool simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 							  const SimhashDifference *place, uint32 *slips);
+
+/* judge.c */
 extern SimhashVerdict simhash_judge(const SimhashComparison *comparison,
 									const SimhashDocument *a,
 									const SimhashDocument *b, const ShBag *bag,

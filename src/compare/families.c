@@ -14,9 +14,9 @@
  *					dear eve  the meeting was on monday in the small hall
  *					dear jim  the meeting is on monday  in the small room
  *
- * Each of them is aligned with the base, and for each word of the base it is counted
- * what stands there.  At the second word no half of the rows has the same: that is an
- * entry.  So is a word where few others come again and again, as "granted" and
+ * Each of them is aligned with the base, and for each word of the base, and each gap
+ * between two, it is counted what stands there.  At the second word no half of the rows
+ * has the same: that is an entry.  So is a word where few others come again and again, as "granted" and
  * "denied" do.  Elsewhere nearly all have the same, and what is another in one of them
  * is an edit of it.
  *
@@ -28,7 +28,10 @@
 
 #include "nodes/bitmapset.h"
 
-#define SAME			0		/* a filler: the word of the base */
+#define SLOT_OF_WORD(i)	(2 * (i) + 1)
+#define SLOT_OF_GAP(i)	(2 * (i))	/* before the word */
+
+#define SAME			0		/* a filler: as in the base */
 #define LEFT_OUT		1
 #define AGAIN			3		/* rows that share a second filler ... */
 #define AGAIN_SHARE		5		/* ... and one in so many does */
@@ -38,8 +41,9 @@ struct SimhashFamily
 	SimhashWords base;
 	uint32		most;			/* rows that it may have */
 	uint32		rows;			/* with the base */
-	uint32	   *fillers;		/* of each row: by word of the base */
-	Bitmapset  *entries;		/* words of the base */
+	uint32		slots;			/* of the base: gap 0, word 0, gap 1 ... */
+	uint32	   *fillers;		/* of each row: by slot */
+	Bitmapset  *entries;		/* slots */
 
 	/* what moves: of two texts, which word of the base each of their words is */
 	int32	   *maps[2];
@@ -53,11 +57,12 @@ simhash_family_begin(const SimhashWords *base, uint32 most)
 
 	family->base = *base;
 	simhash_copy_words(&family->base, CurrentMemoryContext);
-	family->fillers = MemoryContextAllocHuge(CurrentMemoryContext, (Size) most * base->n *
-											 sizeof *family->fillers + 1);
+	family->slots = 2 * base->n + 1;
+	family->fillers = MemoryContextAllocHuge(CurrentMemoryContext, (Size) most * family->slots *
+											 sizeof *family->fillers);
 	family->most = most;
 	family->rows = 1;
-	memset(family->fillers, 0, base->n * sizeof *family->fillers);
+	memset(family->fillers, SAME, family->slots * sizeof *family->fillers);
 	return family;
 }
 
@@ -77,7 +82,7 @@ void
 simhash_family_add(SimhashFamily *family, const SimhashWords *words)
 {
 	uint32		n = family->base.n;
-	uint32	   *fillers = family->fillers + (Size) family->rows * n;
+	uint32	   *fillers = family->fillers + (Size) family->rows * family->slots;
 	SimhashDifference *places;
 	uint32		count;
 
@@ -85,11 +90,15 @@ simhash_family_add(SimhashFamily *family, const SimhashWords *words)
 		!simhash_align(&family->base, words, Min(n, SIMHASH_ALIGNED_MOST), &places,
 					   &count))
 		return;
-	memset(fillers, 0, n * sizeof *fillers);
+	memset(fillers, SAME, family->slots * sizeof *fillers);
 	for (uint32 i = 0; i < count; i++)
 	{
+		uint32		filler = filler_of(words, places[i].b, places[i].nb);
+
 		for (uint32 j = 0; j < places[i].na; j++)
-			fillers[places[i].a + j] = filler_of(words, places[i].b, places[i].nb);
+			fillers[SLOT_OF_WORD(places[i].a + j)] = filler;
+		if (places[i].na == 0)
+			fillers[SLOT_OF_GAP(places[i].a)] = filler;
 	}
 	family->rows++;
 }
@@ -122,17 +131,17 @@ is_entry(uint32 *fillers, uint32 rows)
 	return 2 * first < rows || (second >= AGAIN && second * AGAIN_SHARE >= rows);
 }
 
-/* All rows are there: find the entries. */
+/* All rows are there: find the entries.  What is put in at the ends is none. */
 void
 simhash_family_end(SimhashFamily *family)
 {
 	uint32	   *fillers = palloc(family->rows * sizeof *fillers);
 
-	for (uint32 i = 0; i < family->base.n; i++)
+	for (uint32 i = 1; i + 1 < family->slots; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (uint32 row = 0; row < family->rows; row++)
-			fillers[row] = family->fillers[(Size) row * family->base.n + i];
+			fillers[row] = family->fillers[(Size) row * family->slots + i];
 		if (is_entry(fillers, family->rows))
 			family->entries = bms_add_member(family->entries, (int) i);
 	}
@@ -184,26 +193,30 @@ simhash_family_entries(const SimhashFamily *family, const SimhashWords *words)
 	uint32		count;
 	uint32		n = 0;
 	uint32		next = 0;
-	int			word = -1;
+	int			slot = -1;
 
 	if (!simhash_align(&family->base, words, SIMHASH_ALIGNED_MOST, &places, &count))
 		return NULL;
-	while ((word = bms_next_member(family->entries, word)) >= 0)
+	while ((slot = bms_next_member(family->entries, slot)) >= 0)
 	{
 		SimhashDifference *entry = &entries[n++];
+		uint32		word = (uint32) slot / 2;
 		uint32		shift;
 
-		while (next < count && places[next].a + places[next].na <= (uint32) word)
+		memset(entry, 0, sizeof *entry);
+		if (slot == SLOT_OF_GAP((int) word))
+			continue;
+		while (next < count && places[next].a + places[next].na <= word)
 			next++;
-		if (next < count && places[next].a <= (uint32) word)
+		if (next < count && places[next].a <= word)
 		{
 			*entry = places[next];
 			continue;
 		}
 		shift = next == 0 ? 0 : places[next - 1].b + places[next - 1].nb -
 			places[next - 1].a - places[next - 1].na;
-		entry->a = (uint32) word;
-		entry->b = (uint32) word + shift;
+		entry->a = word;
+		entry->b = word + shift;
 		entry->na = entry->nb = 1;
 	}
 	return entries;
@@ -241,10 +254,14 @@ simhash_family_ask(SimhashFamily *family, const SimhashWords *a, const SimhashWo
 	family->maps[1] = map_words(family, b);
 }
 
-/* Is there an entry among some words of a text of n words, or beside them? */
+/*
+ * Is there an entry among some words of a text of n words, or beside them?  Where words
+ * are put in, only a gap of the base is; where they are left out, they may have been
+ * one among others.
+ */
 static bool
 has_entry(const SimhashFamily *family, const int32 *map, uint32 n, uint32 from,
-		  uint32 end)
+		  uint32 end, bool put_in)
 {
 	int			next;
 
@@ -252,8 +269,10 @@ has_entry(const SimhashFamily *family, const int32 *map, uint32 n, uint32 from,
 		from--;
 	while (end < n && map[end] < 0)
 		end++;
-	next = bms_next_member(family->entries, from > 0 ? map[from - 1] : -1);
-	return next >= 0 && (end == n || next < map[end]);
+	if (put_in && (from == 0 || end == n || map[from - 1] + 1 != map[end]))
+		return false;
+	next = bms_next_member(family->entries, from > 0 ? SLOT_OF_WORD(map[from - 1]) : -1);
+	return next >= 0 && (end == n || next < SLOT_OF_WORD(map[end]));
 }
 
 /* Is an entry where two texts differ? */
@@ -261,6 +280,8 @@ bool
 simhash_family_has_entry(const SimhashFamily *family, const SimhashWords *a,
 						 const SimhashWords *b, const SimhashDifference *place)
 {
-	return has_entry(family, family->maps[0], a->n, place->a, place->a + place->na) ||
-		has_entry(family, family->maps[1], b->n, place->b, place->b + place->nb);
+	bool		put_in = place->na == 0 || place->nb == 0;
+
+	return has_entry(family, family->maps[0], a->n, place->a, place->a + place->na, put_in) ||
+		has_entry(family, family->maps[1], b->n, place->b, place->b + place->nb, put_in);
 }

@@ -39,10 +39,7 @@
 #define SHARE			1.5		/* of the words, times what the similarity leaves */
 #define INSIDE			8		/* words */
 #define OTHER_WORD		10
-#define SLIP_LETTERS	4		/* of a word that may have a slip ... */
-#define SLIP_OTHER		5		/* ... by which another letter stands there */
-#define SLIP_WORDS		8		/* in a place */
-#define SLIP_BYTES		64		/* of a word */
+#define NEGATION_BYTES	64		/* of a word */
 #define SURPLUS			2		/* features that are taken to differ besides */
 #define NUMBER_COST		3		/* that is put in or left out */
 
@@ -112,7 +109,7 @@ same_kinds(const Judging *judging, const SimhashDifference *place, int kinds)
 static uint32
 count_negations(const SimhashWords *words, uint32 from, uint32 n)
 {
-	char		word[SLIP_BYTES];
+	char		word[NEGATION_BYTES];
 	uint32		count = 0;
 
 	for (uint32 i = from; i < from + n; i++)
@@ -127,105 +124,6 @@ count_negations(const SimhashWords *words, uint32 from, uint32 n)
 		count += strstr(negations, word) != NULL;
 	}
 	return count;
-}
-
-/* --- slips of typing ---------------------------------------------------------- */
-
-/* Letters of some words, one after the other. */
-typedef struct Letters
-{
-	int			n;
-	int32		list[SLIP_BYTES * SLIP_WORDS];
-} Letters;
-
-/* The letters of some words; false if there is anything else, or too much. */
-static bool
-collect_letters(const SimhashWords *words, uint32 from, uint32 n, Letters *letters)
-{
-	letters->n = 0;
-	if (n > SLIP_WORDS)
-		return false;
-	for (uint32 i = from; i < from + n; i++)
-	{
-		const SimhashWord *word = &words->list[i];
-		const unsigned char *bytes = (const unsigned char *) words->forms + word->start;
-		const unsigned char *end = bytes + word->length;
-
-		if ((word->kind & (SIMHASH_WORD | SIMHASH_NUMBER)) == 0 || word->length > SLIP_BYTES)
-			return false;
-		for (Size length; bytes < end; bytes += length)
-			letters->list[letters->n++] = sh_utf8_decode(bytes, end, &length);
-	}
-	return true;
-}
-
-/* Is one of two characters a digit that a scanner takes for the other, a letter? */
-static bool
-look_alike(int32 a, int32 b)
-{
-	static const char pairs[] = "1l 1i 0o 5s 8b 6b 9g 2z";
-	char		pair[] = {Min(a, b), Max(a, b), '\0'};
-
-	return a < 0x80 && b < 0x80 && strstr(pairs, pair) != NULL;
-}
-
-/* Is a character a letter? */
-static bool
-is_letter(int32 c)
-{
-	return simhash_digit_value(c) < 0;
-}
-
-/*
- * Do letters differ by a slip at most: one more or less, another one, two that have
- * changed places?  No digit is a slip, unless it looks like the letter.
- */
-static bool
-differ_by_slip(const Letters *a, const Letters *b)
-{
-	const Letters *longer = a->n >= b->n ? a : b;
-	const Letters *other = longer == a ? b : a;
-	int			surplus = longer->n - other->n;
-	int			i = 0;
-	int			rest;
-
-	while (i < other->n && longer->list[i] == other->list[i])
-		i++;
-	rest = other->n - i;
-	if (surplus == 0 && rest == 0)
-		return true;
-	if (surplus > 1 || other->n < SLIP_LETTERS || i == 0)
-		return false;
-	if (surplus == 1)
-		return is_letter(longer->list[i]) &&
-			memcmp(&longer->list[i + 1], &other->list[i], rest * sizeof(int32)) == 0;
-	if (memcmp(&longer->list[i + 1], &other->list[i + 1], (rest - 1) * sizeof(int32)) == 0)
-		return look_alike(longer->list[i], other->list[i]) ||
-			(other->n >= SLIP_OTHER && is_letter(longer->list[i]) && is_letter(other->list[i]));
-	return rest >= 2 && longer->list[i] == other->list[i + 1] &&
-		longer->list[i + 1] == other->list[i] &&
-		is_letter(longer->list[i]) && is_letter(other->list[i]) &&
-		memcmp(&longer->list[i + 2], &other->list[i + 2], (rest - 2) * sizeof(int32)) == 0;
-}
-
-/* Are the words of a place the same but for slips?  Counts these. */
-bool
-simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
-				  const SimhashDifference *place, uint32 *slips)
-{
-	uint32		each = place->na == place->nb ? 1 : Max(place->na, place->nb);
-	Letters		a;
-	Letters		b;
-
-	*slips = 0;
-	for (uint32 i = 0; i < place->na && i < place->nb; i += each, ++*slips)
-	{
-		if (!collect_letters(x, place->a + i, Min(each, place->na), &a) ||
-			!collect_letters(y, place->b + i, Min(each, place->nb), &b) ||
-			!differ_by_slip(&a, &b))
-			return false;
-	}
-	return true;
 }
 
 /* --- places ------------------------------------------------------------------- */
@@ -254,7 +152,15 @@ judge_added(Judging *judging, const SimhashDifference *place)
 
 	if (n == soft)
 		return;
+	if (judging->family != NULL &&
+		simhash_family_has_entry(judging->family, judging->a, judging->b, place))
+	{
+		judging->entries += n;
+		return;
+	}
 	judging->signs |= count_kinds(words, from, n, SIMHASH_SIGN) > 0;
+	if (count_kinds(words, from, n, ~SIMHASH_SIGNS) == 0 && judging->signs)
+		return;					/* a doubt, however short the text is */
 	judging->others += count_negations(words, from, n);
 	judging->cost += (NUMBER_COST - 1) * count_kinds(words, from, n, SIMHASH_NUMBER);
 	judging->cost += n - soft;

@@ -130,6 +130,7 @@ void
 simhash_documents_type(SimhashDocuments *documents, Oid type)
 {
 	bool		hamming = documents->comparison.measure == SIMHASH_HAMMING;
+	bool		bits = OidIsValid(simhash_document_type(SIMHASH_HAMMING, type));
 	MemoryContext old = MemoryContextSwitchTo(documents->context);
 
 	documents->type = simhash_document_type(documents->comparison.measure, type);
@@ -143,7 +144,7 @@ simhash_documents_type(SimhashDocuments *documents, Oid type)
 						documents->document, format_type_be(type)),
 				 hamming ?
 				 errhint("By the similarity \"hamming\" fingerprints are compared.") :
-				 OidIsValid(simhash_document_type(SIMHASH_HAMMING, type)) ?
+				 bits ?
 				 errhint("Fingerprints are compared by similarity => 'hamming', at_most => 31.") :
 				 errhint("Have the query cast it to text.")));
 	documents->comparison.arrays = documents->type == TEXTARRAYOID;

@@ -9,7 +9,7 @@
  * finds the fingerprints that are near (row_search.c); where documents
  * decide, these are compared (similar_rows.c), but for pairs that can be ruled
  * out (prefixes.c).  Out go rows of a tuplestore: pairs (pairs.c), clusters
- * (row_clusters.c).  sample.c tells, from some rows only, how similar rows are;
+ * (row_clusters.c).  row_families.c tells entries of forms from edits;
  * apart.c, which pairs are none whatever their documents.  components.c makes
  * clusters of pairs that a query has.
  *
