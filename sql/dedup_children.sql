@@ -350,7 +350,7 @@ SELECT put_back('gone_hand');
 -- nor does a row go uncompared since somebody says that it is going
 UPDATE items SET body = 'Nothing of this is like that at all, whatever somebody may say of it in a plan.' WHERE id = 3;
 CREATE TABLE plan_now AS SELECT ARRAY['3'] AS gone, ARRAY['1'] AS kept, 0 AS distance, 1::float8 AS similarity,
-    .8::float8 AS needed, NULL::text AS doubt, 'now' AS done;
+    NULL::bigint AS family, NULL::text AS doubt, 'now' AS done;
 SELECT run('items', 'plan_now');
 SELECT done FROM plan_now;
 
@@ -446,7 +446,7 @@ CREATE TABLE more (id int PRIMARY KEY, up int REFERENCES more ON DELETE CASCADE,
 INSERT INTO more VALUES (2, NULL, body()), (1, 2, body());
 SELECT run('more', 'plan_more', children => NULL); -- the row that stays would go, too
 -- so are tables that are no plan or log
-CREATE TABLE plan_odd AS SELECT gone, kept, distance, similarity, needed, doubt::varchar FROM simhash_dedup_plan('more', 'fp');
+CREATE TABLE plan_odd AS SELECT gone, kept, distance, similarity, family, doubt::varchar FROM simhash_dedup_plan('more', 'fp');
 SELECT run('more', 'plan_odd');
 SELECT run('papers', 'plan_papers', log => 'gone_papers');
 SELECT put_back('gone_papers');

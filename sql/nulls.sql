@@ -25,7 +25,7 @@ INSERT INTO samples VALUES
     ('bit', $$B'0101'$$), ('varbit', $$B'0101'$$), ('hamming_ball', $$'(1,)'$$), ('hamming_ball', $$'(,1)'$$),
     ('hamming_bit_ball', $$'(0101,)'$$), ('hamming_bit_ball', $$'(,1)'$$),
     ('simhash_idf', $$simhash_idf_from('{a,b}', '{1,2}')$$), ('tsvector', $$'a:1 b:2A'$$),
-    ('name', $$'cluster'$$), ('name', $$''$$), ('regclass', $$'docs'$$), ('regclass', $$'docs_fp_idx'$$), ('anyelement', '1::bigint'), ('record', 'ROW(1)'), ('anyarray', $$'{1,NULL}'::bigint[]$$);
+    ('name', $$'cluster'$$), ('name', $$''$$), ('regclass', $$'docs'$$), ('interval', $$'1 day'$$), ('regclass', $$'docs_fp_idx'$$), ('anyelement', '1::bigint'), ('record', 'ROW(1)'), ('anyarray', $$'{1,NULL}'::bigint[]$$);
 CREATE TABLE docs (id int, fp bigint, body text);
 CREATE INDEX ON docs USING hamming (fp);
 INSERT INTO docs VALUES (1, NULL, NULL), (2, 2, 'a b c');

@@ -198,17 +198,6 @@ BEGIN;
 :command;
 TABLE parts ORDER BY site, fp;
 ROLLBACK;
--- what is similar by chance is learnt from the same rows each time, and so is told the same
-CREATE TABLE alike (id int PRIMARY KEY, site int, body text,
-    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
-INSERT INTO alike SELECT i, i / 2 % 3, concat_ws(' ', (SELECT string_agg('all' || w, ' ')
-    FROM generate_series(1, i / 2 % 37) AS w), (SELECT string_agg('own' || i / 2 || w, ' ')
-    FROM generate_series(1, 9 + i % 2) AS w)) FROM generate_series(1, 400) AS i;
-SELECT count(DISTINCT needed) AS needed, count(DISTINCT value) AS told
-FROM generate_series(1, 9) AS n, LATERAL simhash_dedup_plan('alike', 'fp',
-    within => '{site}', similarity => 'alike', keep => 'id + 0 * ' || n) FULL JOIN (
-    SELECT value FROM generate_series(1, 9) AS n, LATERAL simhash_report('alike', 'fp',
-        within => '{site}', keep => 'id + 0 * ' || n) WHERE item LIKE 'similarity of two rows%') AS r ON false;
 -- a table without rows, and one without a row in a group
 CREATE TABLE bare (id int, fp bigint, g int, p point);
 SELECT item, value FROM simhash_report('bare', 'fp', within => '{g}');
@@ -224,7 +213,7 @@ SELECT fails('SELECT * FROM simhash_report(''bare'', ''fp'', within => ''{"g, id
 SELECT fails('SELECT simhash_dedup_sql(''bare'', ''fp'', within => ''{nonesuch}'')');
 SELECT fails('SELECT simhash_dedup_sql(''bare'', ''fp'', within => NULL)');
 
-DROP TABLE docs, crowd, "Docs", parts, alike, bare;
+DROP TABLE docs, crowd, "Docs", parts, bare;
 DROP FUNCTION equals;
 DROP TYPE mood;
 DROP TYPE place;

@@ -223,6 +223,36 @@ simhash_family_entries(const SimhashFamily *family, const SimhashWords *words)
 }
 
 /*
+ * Does something stand for something else in a place of two texts, which begins or ends
+ * with the same word?  An entry may have an edit beside it.
+ */
+static bool
+replaces(const SimhashWords *a, const SimhashWords *b, const SimhashDifference *place)
+{
+	SimhashWords x = *a;
+	SimhashWords y = *b;
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash entry",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	SimhashDifference *places;
+	uint32		count = 0;
+	uint32		slips;
+	bool		found;
+
+	x.list += place->a;
+	x.n = place->na;
+	y.list += place->b;
+	y.n = place->nb;
+	found = !simhash_align(&x, &y, x.n + y.n, &places, &count);
+	for (uint32 i = 0; i < count && !found; i++)
+		found = places[i].na > 0 && places[i].nb > 0 &&
+			!simhash_are_slips(&x, &y, &places[i], &slips);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return found;
+}
+
+/*
  * Do two texts of a family differ by an entry?  What one of them has not is no
  * difference, nor is a slip.
  */
@@ -240,7 +270,10 @@ simhash_family_differ(const SimhashFamily *family, const SimhashWords *a,
 
 		if (place.na > 0 && place.nb > 0 && of_a[i].na == of_b[i].na &&
 			filler_of(a, place.a, place.na) != filler_of(b, place.b, place.nb) &&
-			!simhash_are_slips(a, b, &place, &slips))
+			!simhash_are_slips(a, b, &place, &slips) &&
+			((a->list[place.a].hash != b->list[place.b].hash &&
+			  a->list[place.a + place.na - 1].hash != b->list[place.b + place.nb - 1].hash) ||
+			 replaces(a, b, &place)))
 			return true;
 	}
 	return false;

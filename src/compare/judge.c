@@ -187,7 +187,12 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 	judging->digits |= !same_kinds(judging, place, SIMHASH_NUMBER);
 	judging->signs |= !same_kinds(judging, place, SIMHASH_SIGNS);
 	if (same_kinds(judging, place, SIMHASH_WORD))
+	{
+		/* the same of each kind, in another order */
+		judging->digits |= count_kinds(judging->a, place->a, place->na, SIMHASH_NUMBER) > 0;
+		judging->signs |= count_kinds(judging->a, place->a, place->na, SIMHASH_SIGN) > 0;
 		judging->cost++;
+	}
 	else
 		judging->others += Max(count_kinds(judging->a, place->a, place->na, SIMHASH_WORD),
 							   count_kinds(judging->b, place->b, place->nb, SIMHASH_WORD));

@@ -154,13 +154,20 @@ begins_with_digit(const unsigned char *from, const unsigned char *end)
 	return from < end && simhash_digit_value(sh_utf8_decode(from, end, &length)) >= 0;
 }
 
-/* Is a symbol that of a currency, or of mathematics, but for arrows? */
+/* Is it of punctuation that counts: sections, per mille, minutes? */
+static inline bool
+is_section(int32 c)
+{
+	return c == 0xa7 || c == 0xb6 || c == 0x66a || (c >= 0x2030 && c <= 0x2037);
+}
+
+/* Is it one of these, or a symbol of a currency, or of mathematics but for arrows? */
 static bool
-is_amount(int32 c)
+is_mark(int32 c)
 {
 	utf8proc_category_t category = utf8proc_category(c);
 
-	return category == UTF8PROC_CATEGORY_SC ||
+	return is_section(c) || category == UTF8PROC_CATEGORY_SC ||
 		(category == UTF8PROC_CATEGORY_SM && (c < 0x2190 || c > 0x21ff));
 }
 
@@ -178,7 +185,7 @@ is_leader(const unsigned char *from, const unsigned char *end)
 		return strchr("#>*-+/|;%=~_:.\"'<!($", *from) != NULL &&
 			!(end - from == 2 && (from[1] == '=' || from[1] == '|') &&
 			  strchr("=><!|", *from) != NULL);
-	return from < end && !is_amount(sh_utf8_decode(from, end, &length));
+	return from < end && !is_mark(sh_utf8_decode(from, end, &length));
 }
 
 /* Where the first word of a line is, behind blanks and leaders. */
@@ -406,13 +413,12 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 	}
 	else if (is_dash(c))
 	{
-		*layout->out++ = is_minus(place) ? '-' : ' ';
+		*layout->out++ = c < 0x2014 || c > 0x2015 ? is_minus(place) ? '-' : ' ' : ' ';
 		return;
 	}
 	else if (category == UTF8PROC_CATEGORY_PO || category == UTF8PROC_CATEGORY_PC)
 	{
-		/* of punctuation: sections, per mille, minutes */
-		if (c == 0xa7 || c == 0xb6 || c == 0x66a || (c >= 0x2030 && c <= 0x2037))
+		if (is_section(c))
 			write_pattern(layout, c);
 		else
 			*layout->out++ = ' ';
@@ -427,6 +433,27 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 	}
 	memcpy(layout->out, bytes, length);
 	layout->out += length;
+}
+
+/* Is a character as if it were not there? */
+static inline bool
+is_ignored(int32 c)
+{
+	return c >= 0x80 && (sh_classify(c) & ~SH_INERT) == SH_IGNORED;
+}
+
+/* The next character that is not ignored; a blank at the end. */
+static int32
+next_character(const unsigned char *from, const unsigned char *end)
+{
+	for (Size length; from < end; from += length)
+	{
+		int32		c = sh_utf8_decode(from, end, &length);
+
+		if (!is_ignored(c))
+			return c;
+	}
+	return ' ';
 }
 
 /* How many equal characters stand at a place? */
@@ -449,7 +476,6 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 	for (Size length; from < end; from += length)
 	{
 		int32		c = sh_utf8_decode(from, end, &length);
-		Size		next;
 
 		if (c <= ' ' || (c < 0x80 && is_of_word(c)))
 			*layout->out++ = c < ' ' ? ' ' : (unsigned char) c;
@@ -460,8 +486,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		}
 		else
 		{
-			place.behind = from + length < end ?
-				sh_utf8_decode(from + length, end, &next) : ' ';
+			place.behind = next_character(from + length, end);
 			if (c >= 0x80)
 				write_other(layout, c, from, length, place);
 			else if (c == '-' ? is_minus(place) : means_something(c, place))
@@ -474,7 +499,8 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			else
 				*layout->out++ = ' ';
 		}
-		place.before = c;
+		if (!is_ignored(c))
+			place.before = c;
 	}
 	*layout->out++ = ' ';
 }
