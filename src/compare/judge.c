@@ -10,8 +10,8 @@
  *
  *	- A word, a number or a sign that stands for another is no edit: the entries of
  *	  a form, a fact that has changed, a price, a date, an operator look like that.
- *	  Signs and words that negate may not be put in or left out, either.  Numbers
- *	  stand for others, too, if each document has some that the other one lacks,
+ *	  Signs and words that negate may not be put in or left out, either, nor numbers
+ *	  beside others, as of a version.  Numbers stand for others, too, if each document has some that the other one lacks,
  *	  wherever they are.
  *	- A slip of typing, in a word of some letters that begins with the same one,
  *	  costs 1; so does a word that is written as two, or a digit read for a letter.
@@ -161,6 +161,9 @@ judge_added(Judging *judging, const SimhashDifference *place)
 	judging->signs |= count_kinds(words, from, n, SIMHASH_SIGN) > 0;
 	if (count_kinds(words, from, n, ~SIMHASH_SIGNS) == 0 && judging->signs)
 		return;					/* a doubt, however short the text is */
+	judging->digits |= count_kinds(words, from, n, SIMHASH_WORD) == 0 &&
+		((from > 0 && words->list[from - 1].kind == SIMHASH_NUMBER) ||
+		 (from + n < words->n && words->list[from + n].kind == SIMHASH_NUMBER));
 	judging->others += count_negations(words, from, n);
 	judging->cost += (NUMBER_COST - 1) * count_kinds(words, from, n, SIMHASH_NUMBER);
 	judging->cost += n - soft;
@@ -185,7 +188,7 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 		return;
 	}
 	judging->digits |= !same_kinds(judging, place, SIMHASH_NUMBER);
-	judging->signs |= !same_kinds(judging, place, SIMHASH_SIGNS);
+	judging->signs |= !same_kinds(judging, place, SIMHASH_SIGN | SIMHASH_UNIT);
 	if (same_kinds(judging, place, SIMHASH_WORD))
 	{
 		/* the same of each kind, in another order */
@@ -196,6 +199,30 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 	else
 		judging->others += Max(count_kinds(judging->a, place->a, place->na, SIMHASH_WORD),
 							   count_kinds(judging->b, place->b, place->nb, SIMHASH_WORD));
+}
+
+/*
+ * Judge a place.  Soft signs count only for others, where nothing else differs; so what
+ * stands for nothing but these is put in, or left out.
+ */
+static void
+judge_place(Judging *judging, const SimhashDifference *place)
+{
+	SimhashDifference rest = *place;
+	bool		soft_a = count_kinds(judging->a, place->a, place->na, ~SIMHASH_SOFT_SIGN) == 0;
+	bool		soft_b = count_kinds(judging->b, place->b, place->nb, ~SIMHASH_SOFT_SIGN) == 0;
+
+	if (soft_a && soft_b)
+	{
+		judging->signs |= place->na > 0 && place->nb > 0;
+		return;
+	}
+	rest.na = soft_a ? 0 : place->na;
+	rest.nb = soft_b ? 0 : place->nb;
+	if (soft_a || soft_b)
+		judge_added(judging, &rest);
+	else
+		judge_replaced(judging, &rest);
 }
 
 /* For qsort: words by their hashes. */
@@ -300,10 +327,7 @@ judge_words(double at_least, const SimhashWords *a, const SimhashWords *b,
 		simhash_family_ask(family, a, b);
 	for (uint32 i = 0; i < n; i++)
 	{
-		if (places[i].na > 0 && places[i].nb > 0)
-			judge_replaced(&judging, &places[i]);
-		else
-			judge_added(&judging, &places[i]);
+		judge_place(&judging, &places[i]);
 		judging.others_before += places[i].na;
 	}
 	*ends = n > 0 && places[0].a == 0 && places[0].b == 0;

@@ -11,7 +11,8 @@
  *
  *	- What stands before the first word of a line, and apart from it, is layout, as
  *	  bullets, heads, leaders of comments, quote marks, bars of tables; so is what
- *	  closes such a line; and a line without a word, as a rule.
+ *	  closes such a line; and a line without a word, as a rule, unless it is an
+ *	  operator.
  *	- So is a run of three equal signs or more, "****"; brackets, quotes, commas and
  *	  whatever else a sentence is written with; a "*" or "_" that has no word on
  *	  one side, as emphasis; a hyphen between words.
@@ -20,8 +21,8 @@
  *	  line of the kind has the next or the last number.
  *	- What is left means something: operators, signs of currencies, "-" before a
  *	  number or a word, "!" that negates, "." before a digit, "_" and "#" within names.
- *	  Other symbols, as emoji, are soft: judge.c takes one for another, but not for
- *	  nothing.
+ *	  Other symbols, as emoji, and a dash or a slash by itself are soft: judge.c takes
+ *	  one for another, but not for nothing.
  *
  * Decimal digits of all scripts become ASCII digits.  Signs that core/text would not
  * take for tokens are written as patterns of Braille.
@@ -182,9 +183,8 @@ is_leader(const unsigned char *from, const unsigned char *end)
 	if (has_word(from, end))
 		return false;
 	if (from < end && *from < 0x80)
-		return strchr("#>*-+/|;%=~_:.\"'<!($", *from) != NULL &&
-			!(end - from == 2 && (from[1] == '=' || from[1] == '|') &&
-			  strchr("=><!|", *from) != NULL);
+		return strchr("#>*-+/|;~_:.\"'($", *from) != NULL &&
+			!(end - from == 2 && (from[1] == '=' || from[1] == '|'));
 	return from < end && !is_mark(sh_utf8_decode(from, end, &length));
 }
 
@@ -335,6 +335,23 @@ find_counting(Layout *layout)
 	}
 }
 
+/* Is a line, from its first sign on, an operator by itself? */
+static bool
+is_operator(const unsigned char *from, const unsigned char *end)
+{
+	const unsigned char *next = skip(from, end, false);
+
+	if (next == from || next - from > 2 || skip(next, end, true) < end ||
+		(next - from == 1 && *from == '>'))
+		return false;			/* an empty line that is quoted */
+	for (; from < next; from++)
+	{
+		if (*from >= 0x80 || strchr("<>=&|%!^", *from) == NULL)
+			return false;
+	}
+	return true;
+}
+
 /* --- signs ------------------------------------------------------------------ */
 
 /* Write a sign that core/text would not see, as a pattern of Braille. */
@@ -354,6 +371,18 @@ is_minus(Place place)
 		(is_of_word(place.behind) || (place.behind < 0x80 && place.behind > ' ' && strchr("<>=+$&", place.behind) != NULL) ||
 		 (place.behind >= 0x80 && (utf8proc_category(place.behind) == UTF8PROC_CATEGORY_SC ||
 								   utf8proc_category(place.behind) == UTF8PROC_CATEGORY_SM)));
+}
+
+/*
+ * A sign that stands by itself between two words, an operator or a dash, as a symbol
+ * that counts only for another one; 0 if it is none.
+ */
+static int32
+lone_sign(int32 c, Place place)
+{
+	if (!is_blank(place.before) || !is_blank(place.behind))
+		return 0;
+	return c == '*' ? 0x2573 : c == '/' ? 0x2571 : c == '|' ? 0x2502 : is_dash(c) ? 0x2500 : 0;
 }
 
 /* Does a sign of ASCII mean something where it stands? */
@@ -486,7 +515,17 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		}
 		else
 		{
+			int32		lone;
+
 			place.behind = next_character(from + length, end);
+			lone = from + length < end ? lone_sign(c, place) : 0;
+			if (lone != 0)
+			{
+				*layout->out++ = 0xe2;
+				*layout->out++ = (unsigned char) (0x80 | (lone >> 6 & 0x3f));
+				*layout->out++ = (unsigned char) (0x80 | (lone & 0x3f));
+			}
+			else
 			if (c >= 0x80)
 				write_other(layout, c, from, length, place);
 			else if (c == '-' ? is_minus(place) : means_something(c, place))
@@ -537,6 +576,8 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out)
 		if (has_word(start, end))
 			write_signs(&layout, start,
 						skip_trailers(start, end, start > skip(line, end, true)));
+		else if (is_operator(skip(line, end, true), end))
+			write_signs(&layout, skip(line, end, true), end);
 	}
 	if (layout.labels != NULL)
 		pfree(layout.labels);

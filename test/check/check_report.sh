@@ -13,7 +13,7 @@ psql <<-'END'
 	CREATE TABLE texts (n int, body text);
 	INSERT INTO texts SELECT n, (SELECT string_agg('word' || w, ' ')
 	    FROM generate_series(1, 300) AS w) ||
-	    CASE n WHEN 1 THEN '' ELSE ' </script><script>document.title="bad"</script> 近似' END
+	    ' </script><script>document.title="bad"</script> 近似' || CASE n WHEN 1 THEN '' ELSE ' more' END
 	FROM generate_series(1, 4) AS n;
 	INSERT INTO texts VALUES (5, 'quite another text'), (6, NULL);
 END
@@ -127,7 +127,7 @@ psql <<-'END'
 	    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED) PARTITION BY RANGE (n);
 	CREATE TABLE planned_1 PARTITION OF planned FOR VALUES FROM (0) TO (3);
 	CREATE TABLE planned_2 PARTITION OF planned FOR VALUES FROM (3) TO (30);
-	INSERT INTO planned SELECT n, -n, (SELECT string_agg('word' || w, ' ')
+	INSERT INTO planned SELECT n, -n, (SELECT string_agg('word' || translate(w::text, '0123456789', 'abcdefghij'), ' ')
 	    FROM generate_series(1, 100 + n) AS w) || CASE n WHEN 4 THEN ' 7.5' WHEN 5 THEN ' 8.5' ELSE '' END
 	FROM generate_series(1, 6) AS n;
 	CREATE TABLE apart AS SELECT gone, kept FROM simhash_dedup_plan('planned', 'fp') WHERE gone = '{2}';
