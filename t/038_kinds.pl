@@ -17,7 +17,7 @@ needs_psycopg();
 my $seed = seed();
 my $node = new_node('kinds');
 
-by_python($node, 'kinds.py', 'kinds of texts', $seed + $_) for 0 .. rounds(1, 10) - 1;
+by_python($node, 'kinds.py', 'kinds of texts', $seed + $_) for 0 .. rounds(1, 2) - 1;
 
 $node->stop;
 done_testing();

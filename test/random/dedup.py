@@ -586,11 +586,11 @@ class Round:
             'SELECT a.rid, b.rid, %s FROM model AS a JOIN model AS b ON '
             'b.place < a.place AND a.grp = b.grp AND hamming(a.fp, b.fp) <= %d'
             % (similar, k)))
-        self.run('DROP TABLE IF EXISTS found')
+        self.run('DROP TABLE IF EXISTS pg_temp.found')
         rows = [r[0] for r in self.rows(
             'SELECT rid FROM model WHERE fp IS NOT NULL AND grp IS NOT NULL '
             'AND moment IS NOT NULL ORDER BY place')]
-        self.run('DROP TABLE model')
+        self.run('DROP TABLE pg_temp.model')
         if t.kind == 'connected':
             return self.connect(rows, pairs)
         centers, result = [], {}
