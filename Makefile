@@ -42,6 +42,7 @@ planner = balls clauses distances hooks key_paths key_prefix selectivity \
 	support
 keys = key_columns keys
 report = dedup report_table
+removal = apply batch evidence logs sql tables undo
 tune = rate tune tune_sample
 pairs = apart components documents pairs prefixes query_rows row_clusters row_families row_groups \
 	row_order row_search similar_rows
@@ -62,7 +63,7 @@ core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest hashbits python recipes
 core/text = ascii borders fold letters profile shared_runs text windows word_places
 
-WINGS = clusters guard index index/build index/check index/scan planner keys \
+WINGS = removal clusters guard index index/build index/check index/scan planner keys \
 	report tune pairs query search weights compare fingerprint
 CORE = core/pairs core/blocks core/weights core/fingerprint core/foreign core/text
 

@@ -1386,11 +1386,10 @@ CREATE FUNCTION _simhash_dedup_table(
     near_in interval, reports boolean,
     OUT name text, OUT source text, OUT place text, OUT id text, OUT key text,
     OUT rows text, OUT fp text, OUT doc text, OUT similarity text,
-    OUT profile text, OUT bound text, OUT goes text, OUT gone text,
-    OUT kept text, OUT wanted text, OUT series text, OUT condition text,
+    OUT profile text, OUT bound text, OUT series text, OUT condition text,
     OUT moment text, OUT k bigint, OUT decides boolean, OUT by_text boolean,
-    OUT arrays boolean,
-    OUT groups text[], OUT at_most bigint)
+    OUT arrays boolean, OUT groups text[], OUT at_most bigint,
+    OUT compared text[])
 RETURNS record
 AS 'MODULE_PATHNAME', 'simhash_dedup_table'
 LANGUAGE C STABLE PARALLEL UNSAFE COST 100;
@@ -1403,7 +1402,7 @@ CREATE FUNCTION _simhash_plan_rows(
     relation regclass, query text, apart regclass,
     OUT gone text[], OUT kept text[], OUT distance integer,
     OUT similarity double precision, OUT doubt text, OUT family bigint,
-    OUT differs text)
+    OUT differs text, OUT evidence bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_query_rows'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 1000
@@ -1445,57 +1444,122 @@ END;
 COMMENT ON FUNCTION _simhash_referring(regclass) IS
 'internal: the foreign keys whose rows refer to those of a table';
 
--- What a script has in it of a table and of those that refer to it: owner, columns, keys,
--- and whether rows are hidden.  Indexes that make rows unique are not in it: whether a row
--- may move is what the server says when it moves.
-CREATE FUNCTION _simhash_shape(relation regclass)
-RETURNS bigint
+-- Of a table of which rows go, move or come back: its columns, those that an INSERT can
+-- set, the generated ones, and the columns of its primary key with the operators by which
+-- they are equal; none unless all of it is by operators of the server.
+CREATE FUNCTION _simhash_removal_columns(
+    relation regclass, OUT every text[], OUT settable text[], OUT generated text[],
+    OUT key text[], OUT equals text[])
+RETURNS record
 LANGUAGE sql STABLE PARALLEL SAFE COST 200
 SET jit = off
 BEGIN ATOMIC
-WITH keys AS (
-    SELECT DISTINCT k.* FROM pg_constraint AS k,
-        LATERAL (SELECT _simhash_referring(relation) UNION ALL
-                 SELECT _simhash_referring(conrelid) FROM pg_constraint
-                 WHERE oid IN (SELECT _simhash_referring(relation))) AS r (oid)
-    WHERE k.oid = r.oid
-), tables AS (
-    SELECT relation::oid AS oid UNION SELECT conrelid FROM keys
+WITH key AS (
+    SELECT u.attnum, quote_ident(attname) AS name,
+        format('OPERATOR(%I.%s)', nspname, oprname) AS equals
+    FROM pg_index JOIN pg_class AS i ON i.oid = indexrelid JOIN pg_am AS m ON m.oid = relam,
+        unnest(indkey::int2[], indclass::oid[]) AS u (attnum, class)
+        JOIN pg_attribute AS a ON a.attrelid = relation AND a.attnum = u.attnum
+        JOIN pg_opclass AS o ON o.oid = class
+        JOIN pg_amop ON amopfamily = opcfamily AND amopstrategy = 3
+            AND amoplefttype = opcintype AND amoprighttype = opcintype
+        JOIN pg_operator AS e ON e.oid = amopopr
+        JOIN pg_namespace AS s ON s.oid = oprnamespace
+    WHERE indrelid = relation AND indisprimary AND amname = 'btree'
+        AND NOT EXISTS (SELECT FROM unnest(indclass::oid[]) AS u (class) WHERE class >= 16384)
 )
-SELECT hashtextextended(string_agg(line, ' ' ORDER BY line), 0)
-FROM (SELECT format('%s.%s.%s %s.%s %s %s %s', s.nspname, relname, attname, n.nspname, typname,
-                    atttypmod, attgenerated, c.oid <> relation::oid AND row_security_active(c.oid)
-                    OR relkind <> 'p' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid)) COLLATE "C"
-      FROM tables JOIN pg_class AS c USING (oid)
-          JOIN pg_namespace AS s ON s.oid = relnamespace JOIN pg_attribute ON attrelid = c.oid
-          JOIN pg_type AS t ON t.oid = atttypid JOIN pg_namespace AS n ON n.oid = typnamespace
-      WHERE attnum > 0 AND NOT attisdropped
-      UNION ALL
-      SELECT format('%s.%s %s', nspname, relname,
-                    (SELECT array_agg(attname ORDER BY attname) FROM pg_attribute
-                     WHERE attrelid = indrelid AND attnum = ANY (indkey::int2[])))
-      FROM tables JOIN pg_class AS c USING (oid)
-          JOIN pg_namespace AS s ON s.oid = relnamespace JOIN pg_index ON indrelid = c.oid
-      WHERE indisprimary
-      UNION ALL
-      SELECT format('%s.%s %s %s %s %s', nspname, relname, conname,
-                    (SELECT array_agg(ROW(h.attname, o.attname) ORDER BY n)
-                     FROM unnest(conkey, confkey) WITH ORDINALITY AS u (h, o, n)
-                         JOIN pg_attribute AS h ON h.attrelid = conrelid AND h.attnum = u.h
-                         JOIN pg_attribute AS o ON o.attrelid = confrelid AND o.attnum = u.o),
-                    confdeltype, confupdtype)
-      FROM keys JOIN pg_class AS c ON c.oid = conrelid
-          JOIN pg_namespace AS s ON s.oid = relnamespace) AS shape (line);
+SELECT array_agg(quote_ident(attname) ORDER BY attnum),
+    array_agg(quote_ident(attname) ORDER BY attnum) FILTER (WHERE attgenerated = ''),
+    array_agg(quote_ident(attname) ORDER BY attnum) FILTER (WHERE attgenerated <> ''),
+    (SELECT array_agg(name ORDER BY attnum) FROM key),
+    (SELECT array_agg(key.equals ORDER BY attnum) FROM key)
+FROM pg_attribute
+WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped;
 END;
-COMMENT ON FUNCTION _simhash_shape(regclass) IS
-'internal: what a script has in it of a table and of those that refer to it';
+COMMENT ON FUNCTION _simhash_removal_columns(regclass) IS
+'internal: the columns of a table of which rows go, move or come back';
+
+-- The foreign keys to a table: whose they are, whether rows of the table itself refer by
+-- them, may be where others are once they move, are found by an index; the columns of
+-- both sides, and by which operators they are equal; why the rows cannot move; which keys
+-- would take rows along that refer to those that collide; and the action of the key.
+CREATE FUNCTION _simhash_removal_keys(
+    relation regclass, OUT oid oid, OUT child oid, OUT refers_to oid, OUT own boolean,
+    OUT collides boolean, OUT indexed boolean, OUT theirs text[], OUT ours text[],
+    OUT equals text[], OUT unfit text, OUT may_lose text, OUT action text)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
+SET jit = off
+BEGIN ATOMIC
+WITH actions (type, name) AS (
+    VALUES ('c'::"char", 'CASCADE'), ('n', 'SET NULL'), ('d', 'SET DEFAULT')
+)
+SELECT c.oid, conrelid, confrelid,
+    coalesce(pg_partition_root(conrelid), conrelid)
+        = coalesce(pg_partition_root(relation), relation),
+    collides,
+    EXISTS (SELECT FROM pg_index
+            WHERE indrelid = conrelid AND indisvalid AND indpred IS NULL AND indkey[0] = ANY (conkey)),
+    columns.theirs, columns.ours,
+    (SELECT array_agg(format('OPERATOR(%I.%s)', nspname, oprname) ORDER BY n)
+     FROM unnest(conpfeqop) WITH ORDINALITY AS u (operator, n)
+         JOIN pg_operator AS o ON o.oid = operator JOIN pg_namespace AS s ON s.oid = oprnamespace),
+    CASE WHEN EXISTS (SELECT FROM unnest(conkey, confkey) AS u (h, o)
+                          JOIN pg_attribute AS h ON h.attrelid = conrelid AND h.attnum = u.h
+                          JOIN pg_attribute AS o ON o.attrelid = confrelid AND o.attnum = u.o
+                      WHERE ROW(h.atttypid, h.atttypmod, h.attcollation)
+                          <> ROW(o.atttypid, o.atttypmod, o.attcollation)) THEN
+        'its columns have other types or collations'
+    WHEN EXISTS (SELECT FROM pg_attribute
+                 WHERE attrelid = conrelid AND attnum = ANY (conkey) AND (attgenerated <> '' OR attidentity = 'a')) THEN
+        'it is generated'
+    WHEN 16384 <= ANY (conpfeqop) THEN
+        'its operators are not those of the server'
+    WHEN EXISTS (SELECT FROM pg_constraint AS x
+                 WHERE x.conrelid = c.conrelid AND contype = 'f' AND x.conkey && c.conkey
+                     AND (x.conkey <> c.conkey OR x.confrelid = c.confrelid AND x.confkey <> c.confkey
+                          OR coalesce(pg_partition_root(x.confrelid), x.confrelid)
+                              <> coalesce(pg_partition_root(c.confrelid), c.confrelid))) THEN
+        'another foreign key has one of its columns'
+    WHEN EXISTS (SELECT FROM _simhash_referring(conrelid) AS r (oid) JOIN pg_constraint AS x USING (oid)
+                     JOIN pg_attribute AS o ON o.attrelid = x.confrelid AND o.attnum = ANY (x.confkey)
+                     JOIN pg_attribute AS h ON h.attrelid = c.conrelid AND h.attname = o.attname
+                 WHERE h.attnum = ANY (c.conkey) OR h.attgenerated <> '') THEN
+        'a foreign key refers to one of its columns, or to a generated one'
+    WHEN EXISTS (SELECT FROM pg_inherits JOIN pg_class AS p ON p.oid = inhparent
+                 WHERE conrelid IN (inhparent, inhrelid) AND relkind <> 'p') THEN
+        'inheritance'
+    WHEN (SELECT relhasrules FROM pg_class AS r WHERE r.oid = conrelid) THEN
+        'rules'
+    WHEN (SELECT amname FROM pg_class AS i JOIN pg_am AS a ON a.oid = relam WHERE i.oid = conindid) <> 'btree' THEN
+        'periods' END,
+    CASE WHEN collides THEN (
+        SELECT min(format('%s refers to %s ON DELETE %s', k.conrelid::regclass, c.conrelid::regclass, name))
+        FROM _simhash_referring(conrelid) AS r (oid) JOIN pg_constraint AS k USING (oid)
+            JOIN actions ON k.confdeltype = type) END,
+    (SELECT name FROM actions WHERE confdeltype = type)
+FROM _simhash_referring(relation) AS r (oid) JOIN pg_constraint AS c USING (oid)
+    JOIN pg_class AS t ON t.oid = conrelid,
+    LATERAL (SELECT array_agg(quote_ident(h.attname) ORDER BY n), array_agg(quote_ident(o.attname) ORDER BY n)
+             FROM unnest(conkey, confkey) WITH ORDINALITY AS u (h, o, n)
+                 JOIN pg_attribute AS h ON h.attrelid = conrelid AND h.attnum = u.h
+                 JOIN pg_attribute AS o ON o.attrelid = confrelid AND o.attnum = u.o) AS columns (theirs, ours),
+    -- an exclusion constraint is such an index, too
+    LATERAL (SELECT EXISTS (
+        SELECT FROM pg_index
+        WHERE indrelid = conrelid AND (indisunique OR indisexclusion)
+            AND (indexprs IS NOT NULL OR indpred IS NOT NULL OR EXISTS (
+                SELECT FROM pg_attribute
+                WHERE attrelid = indrelid AND attnum = ANY (indkey::int2[])
+                    AND (attnum = ANY (conkey) OR attgenerated <> '')))) AS collides) AS l
+ORDER BY relname, c.oid;
+END;
+COMMENT ON FUNCTION _simhash_removal_keys(regclass) IS
+'internal: the foreign keys to a table, and whether rows that refer by them can move';
 
 -- What is known of the table, and texts: the call that decides which rows go
--- (decided), what is asked of documents (standard), and what makes the row that goes
--- (g) and the row that stays (s) near-duplicates, by their line of the plan (p), in
--- which somebody may have said 'no' for a doubt (compared); the arguments that are given,
--- for somebody to read (said), and all of them, of the very types, so that no function
--- that somebody has put into the schema fits better (typed).
+-- (decided), what is asked of documents (standard), and the arguments that are given, for
+-- somebody to read (said).
 CREATE FUNCTION _simhash_dedup_parts(
     relation regclass, fingerprint text, k bigint, kind text, keep text,
     within text[], document text, similarity text, at_least double precision,
@@ -1503,19 +1567,19 @@ CREATE FUNCTION _simhash_dedup_parts(
     near_in interval, reports boolean,
     OUT name text, OUT source text, OUT place text, OUT id text, OUT key text,
     OUT fp text, OUT doc text, OUT similarity text, OUT profile text,
-    OUT goes text, OUT gone text, OUT kept text, OUT wanted text, OUT condition text,
-    OUT moment text, OUT k bigint, OUT decides boolean, OUT arrays boolean,
-    OUT groups text[], OUT at_least double precision, OUT at_most bigint, OUT schema text,
-    OUT decided text, OUT standard text, OUT compared text, OUT said text, OUT typed text)
+    OUT condition text, OUT moment text, OUT k bigint, OUT decides boolean,
+    OUT arrays boolean, OUT groups text[], OUT at_least double precision,
+    OUT at_most bigint, OUT compared text[], OUT schema text, OUT decided text,
+    OUT standard text, OUT said text)
 RETURNS record
 LANGUAGE sql STABLE PARALLEL UNSAFE COST 200
 SET jit = off
 -- Intervals are read by sessions with other settings.
 SET intervalstyle = 'postgres'
 BEGIN ATOMIC
-SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, goes, gone,
-    p.kept, wanted, p.condition, p.moment, p.k, decides, arrays, groups,
-    bound::double precision, p.at_most, schema,
+SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, p.condition,
+    p.moment, p.k, decides, arrays, groups, bound::double precision, p.at_most, compared,
+    schema,
     format(E'%s._simhash_plan_by_%s(\n'
            '        %L::pg_catalog.text,\n'
            '        k => %s::pg_catalog.int8, kind => %L::pg_catalog.text,\n'
@@ -1534,54 +1598,29 @@ SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, goes, g
         format('fingerprints at most %s bits apart', p.at_most)
     WHEN decides THEN
         format('%s >= %s', regexp_replace(p.similarity, '^alike.*', 'jaccard'), bound) END,
-    format('%s.hamming(g.fp, s.fp) OPERATOR(pg_catalog.<=) %s', schema, p.k)
-    || CASE WHEN NOT decides THEN ''
-    WHEN p.at_most IS NOT NULL THEN
-        format(' AND %s.hamming(g.doc, s.doc) OPERATOR(pg_catalog.<=) %s', schema,
-               p.at_most)
-    WHEN p.similarity LIKE 'alike%' THEN
-        format(' AND %1$s.simhash_jaccard(g.doc, s.doc%3$s) OPERATOR(pg_catalog.>=)'
-               ' %2$s::pg_catalog.float8 AND (p.doubt = ''no'' OR p.family IS NOT NULL OR'
-               ' %1$s.simhash_alike(g.doc, s.doc, %2$s::pg_catalog.float8%3$s%4$s))',
-               schema, bound, by_profile,
-               CASE WHEN NOT arrays THEN format(', %L::pg_catalog.text', p.similarity) END)
-    ELSE
-        format(' AND %s.simhash_%s(g.doc, s.doc%s) OPERATOR(pg_catalog.>=) %s::pg_catalog.float8',
-               schema, p.similarity, by_profile, bound) END
-    || CASE WHEN p.condition IS NOT NULL THEN ' AND g.meets AND s.meets' ELSE '' END
-    || CASE WHEN p.moment IS NOT NULL THEN
-        format(' AND g.moment OPERATOR(pg_catalog.-) %1$L::pg_catalog.interval'
-               ' OPERATOR(pg_catalog.<=) s.moment AND s.moment OPERATOR(pg_catalog.-)'
-               ' %1$L::pg_catalog.interval OPERATOR(pg_catalog.<=) g.moment', near_in)
-    ELSE '' END, said, typed
+    said
 FROM _simhash_dedup_table(relation, fingerprint, k, kind, keep, within, document, similarity,
         at_least, profile, at_most, apart, condition, moment, near_in, reports) AS p,
-    LATERAL (SELECT string_agg(parameter || ' => ' || value, ', ' ORDER BY n) AS said,
-                 string_agg(format('%s => %s::pg_catalog.%s', parameter,
-                                   coalesce(value, quote_literal(standard), 'NULL'), type),
-                            ', ' ORDER BY n) AS typed
+    LATERAL (SELECT string_agg(parameter || ' => ' || value, ', ' ORDER BY n) AS said
              FROM (VALUES
-                 (1, 'relation', 'regclass', quote_literal(p.name), NULL),
-                 (2, 'fingerprint', 'text', quote_literal(fingerprint), NULL),
-                 (3, 'k', 'int8', _simhash_dedup_parts.k::text, NULL),
-                 (4, 'kind', 'text', quote_literal(nullif(kind, 'star')), 'star'),
-                 (5, 'keep', 'text', quote_literal(keep), NULL),
-                 (6, 'within', 'text[]', quote_literal(nullif(within, '{}')::text), '{}'),
-                 (7, 'document', 'text', quote_literal(document), NULL),
-                 (8, 'similarity', 'text', quote_literal(_simhash_dedup_parts.similarity), NULL),
-                 (9, 'at_least', 'float8', at_least::text, NULL),
-                 (10, 'profile', 'text', quote_literal(_simhash_dedup_parts.profile), NULL),
-                 (11, 'at_most', 'int8', _simhash_dedup_parts.at_most::text, NULL),
-                 (12, 'apart', 'regclass',
-                  (SELECT quote_literal(format('%I.%I', nspname, relname))
-                   FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace
-                   WHERE c.oid = apart), NULL),
-                 (13, 'condition', 'text', quote_literal(_simhash_dedup_parts.condition), NULL),
-                 (14, 'moment', 'text', quote_literal(_simhash_dedup_parts.moment), NULL),
-                 (15, 'near_in', 'interval', quote_literal(near_in::text), NULL))
-                 AS v (n, parameter, type, value, standard)) AS a,
-    LATERAL (SELECT CASE WHEN arrays THEN ''
-                 ELSE format(', %L::pg_catalog.text', p.profile) END AS by_profile) AS l,
+                 (1, 'relation', quote_literal(p.name)),
+                 (2, 'fingerprint', quote_literal(fingerprint)),
+                 (3, 'k', _simhash_dedup_parts.k::text),
+                 (4, 'kind', quote_literal(nullif(kind, 'star'))),
+                 (5, 'keep', quote_literal(keep)),
+                 (6, 'within', quote_literal(nullif(within, '{}')::text)),
+                 (7, 'document', quote_literal(document)),
+                 (8, 'similarity', quote_literal(_simhash_dedup_parts.similarity)),
+                 (9, 'at_least', at_least::text),
+                 (10, 'profile', quote_literal(_simhash_dedup_parts.profile)),
+                 (11, 'at_most', _simhash_dedup_parts.at_most::text),
+                 (12, 'apart', (SELECT quote_literal(format('%I.%I', nspname, relname))
+                                FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace
+                                WHERE c.oid = apart)),
+                 (13, 'condition', quote_literal(_simhash_dedup_parts.condition)),
+                 (14, 'moment', quote_literal(_simhash_dedup_parts.moment)),
+                 (15, 'near_in', quote_literal(near_in::text)))
+                 AS v (n, parameter, value)) AS a,
     LATERAL (SELECT quote_ident(nspname) AS schema
              FROM pg_proc AS f JOIN pg_namespace AS s ON s.oid = pronamespace
              WHERE f.oid = '_simhash_dedup_table'::regproc) AS s;
@@ -1589,7 +1628,7 @@ END;
 COMMENT ON FUNCTION _simhash_dedup_parts(
     regclass, text, bigint, text, text, text[], text, text, double precision,
     text, bigint, regclass, text, text, interval, boolean) IS
-'internal: what a report, a plan, a DELETE and a script have in common';
+'internal: what a report, a plan and a DELETE have in common';
 
 CREATE FUNCTION simhash_dedup_plan(
     relation regclass, fingerprint text, k bigint DEFAULT NULL,
@@ -1602,23 +1641,30 @@ CREATE FUNCTION simhash_dedup_plan(
     near_in interval DEFAULT NULL,
     OUT gone text[], OUT kept text[], OUT distance integer,
     OUT similarity double precision, OUT needed double precision,
-    OUT doubt text, OUT family bigint, OUT differs text)
+    OUT doubt text, OUT family bigint, OUT differs text, OUT compared text[],
+    OUT evidence bigint)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000
 SET jit = off
 BEGIN ATOMIC
 SELECT r.gone, r.kept, r.distance, r.similarity, CASE WHEN decides THEN p.at_least END,
-    r.doubt, r.family, r.differs
+    r.doubt, r.family, r.differs, compared, r.evidence
 FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within, document, similarity,
         at_least, profile, at_most, apart, condition, moment, near_in, false) AS p,
+    -- of rows on other servers nothing is kept, as no call removes them
+    LATERAL (SELECT CASE WHEN place <> 'here' THEN 'NULL::pg_catalog.int8'
+                 ELSE format('%s._simhash_hash_row(ROW(%s))', schema,
+                             string_agg(format('t.%I', name), ', ' ORDER BY n)) END AS hash
+             FROM unnest(compared) WITH ORDINALITY AS u (name, n)) AS h,
     LATERAL _simhash_plan_rows(relation, apart => coalesce(apart, relation), query => format(
-        'SELECT g.key, s.key, p.distance, p.similarity, p.doubt, p.family, p.differs FROM %s AS p'
-        ' JOIN (SELECT %s AS id, %s AS key FROM %s AS t) AS g'
+        'SELECT g.key, s.key, p.distance, p.similarity, p.doubt, p.family, p.differs,'
+        ' g.hash OPERATOR(pg_catalog.#) s.hash FROM %s AS p'
+        ' JOIN (SELECT %s AS id, %s AS key, %s AS hash FROM %s AS t) AS g'
         ' ON g.id OPERATOR(pg_catalog.=) p.id'
-        ' JOIN (SELECT %2$s AS id, %3$s AS key FROM %4$s AS t) AS s'
+        ' JOIN (SELECT %2$s AS id, %3$s AS key, %4$s AS hash FROM %5$s AS t) AS s'
         ' ON s.id OPERATOR(pg_catalog.=) p.representative'
         ' WHERE p.id OPERATOR(pg_catalog.<>) p.representative',
-        decided, id, key, source)) AS r;
+        decided, id, key, hash, source)) AS r;
 END;
 COMMENT ON FUNCTION simhash_dedup_plan(
     regclass, text, bigint, text, text, text[], text, text, double precision,
@@ -1917,796 +1963,29 @@ COMMENT ON FUNCTION simhash_dedup_sql(
     text, bigint, regclass, text, text, interval) IS
 'the DELETE that would keep one row of each cluster, as text to read';
 
-CREATE FUNCTION _simhash_quote(body text)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 100
-BEGIN ATOMIC
-SELECT format('$simhash%s$', nullif(n, 0)) FROM generate_series(0, length(body)) AS n
-WHERE strpos(body, format('$simhash%s$', nullif(n, 0))) = 0 LIMIT 1;
-END;
-COMMENT ON FUNCTION _simhash_quote(text) IS
-'internal: a quote that no name in the body of a block ends';
+-- A hash of the values of a row: while that of two rows is the same, so is what was
+-- decided of them.  Nothing that is planted fits a row better.
+CREATE FUNCTION _simhash_hash_row(record)
+RETURNS bigint
+AS 'MODULE_PATHNAME', 'simhash_hash_row'
+LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION _simhash_hash_row(record) IS
+'internal: a hash of the values of a row';
 
--- The script that carries out a plan.  Its parts are queries over the catalogue, so
--- they are written in SQL; the body is bound to what it calls when it is created,
--- not by names that somebody could plant.
---
--- Each turn of its loop takes a thousand pairs of the plan, locks their rows in the
--- order of simhash_dedup_sql, and compares them again.  Then it carries those that may
--- go out in one subtransaction; where the server refuses, by halves, until a pair alone
--- stays and "done" says why.  So what may move, and what collides, is decided by
--- constraints and triggers themselves.
--- Rows that refer to one that goes are all seen, since one that comes later has to
--- wait for the lock.
---
--- The logs are a journal: whole rows as they were and, of those that moved, the
--- primary key and foreign keys as they are then, in steps.  What puts all back
--- undoes the last step first, so that each finds the tables as it left them; a line
--- whose row is not as the step left it stays in its log, and so do earlier lines
--- about that row, or of rows that referred to it.
-CREATE FUNCTION simhash_dedup_script(
-    relation regclass, fingerprint text, plan text, k bigint DEFAULT NULL,
-    kind text DEFAULT 'star', keep text DEFAULT NULL,
-    within text[] DEFAULT '{}',
-    document text DEFAULT NULL, similarity text DEFAULT NULL,
-    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
-    at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL,
-    condition text DEFAULT NULL, moment text DEFAULT NULL,
-    near_in interval DEFAULT NULL, log text DEFAULT NULL, children text DEFAULT NULL,
-    batch bigint DEFAULT 1000)
-RETURNS SETOF text
-LANGUAGE sql STABLE PARALLEL UNSAFE COST 1000
-SET jit = off
-BEGIN ATOMIC
-WITH parts AS MATERIALIZED (
-    -- a relation that is NULL is no constant outside: it has to be complained of here
-    SELECT p.*, relation AS oid, plan_parts, log_parts,
-        (SELECT string_agg(quote_ident(part), '.' ORDER BY n)
-         FROM unnest(plan_parts) WITH ORDINALITY AS i (part, n)) AS plan_name,
-        (SELECT string_agg(quote_ident(part), '.' ORDER BY n)
-         FROM unnest(log_parts) WITH ORDINALITY AS i (part, n)) AS log_name
-    FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within,
-                              document, similarity, at_least, profile, at_most,
-                              apart, condition, moment, near_in, false) AS p,
-        -- with their schema: who puts rows back may have another search_path
-        LATERAL (SELECT CASE cardinality(i) WHEN 1 THEN current_schema()::text || i ELSE i END
-                 FROM parse_ident(coalesce(plan, '')) AS i) AS a (plan_parts),
-        LATERAL (SELECT CASE cardinality(i) WHEN 1 THEN current_schema()::text || i ELSE i END
-                 FROM parse_ident(log) AS i) AS b (log_parts)
-), columns AS (
-    -- of a table: its columns, and those that an INSERT can set
-    SELECT attrelid,
-        string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS every,
-        string_agg('t.' || quote_ident(attname), ', ' ORDER BY attnum) AS every_t,
-        string_agg('w.' || quote_ident(attname), ', ' ORDER BY attnum) AS every_w,
-        string_agg(quote_ident(attname), ', ' ORDER BY attnum) FILTER (WHERE attgenerated = '') AS settable,
-        string_agg('t.' || quote_ident(attname), ', ' ORDER BY attnum) FILTER (WHERE attgenerated = '') AS settable_t,
-        string_agg('l.' || quote_ident(attname), ', ' ORDER BY attnum) FILTER (WHERE attgenerated = '') AS settable_l,
-        array_agg(attname ORDER BY attnum) FILTER (WHERE attgenerated <> '') AS generated
-    FROM pg_attribute
-    WHERE attnum > 0 AND NOT attisdropped
-    GROUP BY attrelid
-), identity AS (
-    -- the columns of primary keys, and by which operator they are equal
-    SELECT indrelid, u.attnum, attname, quote_ident(attname) AS name,
-        format('OPERATOR(%I.%s)', nspname, oprname) AS equals
-    FROM pg_index JOIN pg_class AS i ON i.oid = indexrelid JOIN pg_am AS m ON m.oid = relam,
-        unnest(indkey::int2[], indclass::oid[]) AS u (attnum, class)
-        JOIN pg_attribute AS a ON a.attnum = u.attnum
-        JOIN pg_opclass AS o ON o.oid = class
-        JOIN pg_amop ON amopfamily = opcfamily AND amopstrategy = 3
-            AND amoplefttype = opcintype AND amoprighttype = opcintype
-        JOIN pg_operator AS e ON e.oid = amopopr
-        JOIN pg_namespace AS s ON s.oid = oprnamespace
-    WHERE attrelid = indrelid AND indisprimary AND amname = 'btree'
-        AND NOT EXISTS (SELECT FROM unnest(indclass::oid[]) AS u (class) WHERE class >= 16384)
-), referring AS MATERIALIZED (
-    -- the foreign keys to the table: of others, of which rows move, and of its own, whose
-    -- rows have what they refer to stay
-    SELECT c.oid, conrelid, confrelid, conkey, relowner,
-        format('%I.%I', nspname, relname) AS child, short,
-        coalesce(pg_partition_root(conrelid), conrelid)
-            = coalesce(pg_partition_root(relation), relation) AS own,
-        (SELECT array_agg(quote_ident(attname) ORDER BY n)
-         FROM unnest(conkey) WITH ORDINALITY AS u (attnum, n)
-             JOIN pg_attribute AS a ON a.attrelid = conrelid
-                 AND a.attnum = u.attnum) AS theirs,
-        (SELECT array_agg(quote_ident(attname) ORDER BY n)
-         FROM unnest(confkey) WITH ORDINALITY AS u (attnum, n)
-             JOIN pg_attribute AS a ON a.attrelid = confrelid
-                 AND a.attnum = u.attnum) AS ours,
-        (SELECT array_agg(format('OPERATOR(%I.%s)', nspname, oprname) ORDER BY n)
-         FROM unnest(conpfeqop) WITH ORDINALITY AS u (operator, n)
-             JOIN pg_operator AS o ON o.oid = operator
-             JOIN pg_namespace AS s ON s.oid = oprnamespace) AS equals,
-        -- a row that moves may be where another is: an exclusion constraint is such an index, too
-        EXISTS (SELECT FROM pg_index AS i
-                WHERE indrelid = conrelid AND (indisunique OR indisexclusion)
-                    AND (indexprs IS NOT NULL OR indpred IS NOT NULL OR EXISTS (
-                        SELECT FROM pg_attribute AS a
-                        WHERE attrelid = indrelid AND attnum = ANY (indkey::int2[])
-                            AND (attnum = ANY (conkey) OR attgenerated <> '')))) AS collides,
-        CASE WHEN EXISTS (SELECT FROM unnest(conkey, confkey) AS u (h, o)
-                              JOIN pg_attribute AS h ON h.attrelid = conrelid AND h.attnum = u.h
-                              JOIN pg_attribute AS o ON o.attrelid = confrelid AND o.attnum = u.o
-                          WHERE ROW(h.atttypid, h.atttypmod, h.attcollation)
-                              <> ROW(o.atttypid, o.atttypmod, o.attcollation)) THEN
-            'its columns have other types or collations'
-        WHEN EXISTS (SELECT FROM pg_attribute WHERE attrelid = conrelid AND attnum = ANY (conkey) AND attgenerated <> '') THEN
-            'it is generated'
-        WHEN 16384 <= ANY (conpfeqop) THEN
-            'its operators are not those of the server'
-        WHEN EXISTS (SELECT FROM pg_constraint AS x
-                     WHERE x.conrelid = c.conrelid AND contype = 'f' AND x.conkey OPERATOR(pg_catalog.&&) c.conkey
-                         AND (x.conkey <> c.conkey OR x.confrelid = c.confrelid AND x.confkey <> c.confkey OR coalesce(pg_partition_root(x.confrelid), x.confrelid)
-                                                   <> coalesce(pg_partition_root(c.confrelid), c.confrelid))) THEN
-            'another foreign key has one of its columns'
-        WHEN EXISTS (SELECT FROM _simhash_referring(conrelid) AS r (oid) JOIN pg_constraint AS x USING (oid)
-                         JOIN pg_attribute AS o ON o.attrelid = x.confrelid AND o.attnum = ANY (x.confkey)
-                         JOIN pg_attribute AS h ON h.attrelid = c.conrelid AND h.attname = o.attname
-                     WHERE h.attnum = ANY (c.conkey) OR h.attgenerated <> '') THEN
-            'a foreign key refers to one of its columns, or to a generated one'
-        WHEN EXISTS (SELECT FROM pg_inherits JOIN pg_class AS p ON p.oid = inhparent
-                     WHERE conrelid IN (inhparent, inhrelid) AND relkind <> 'p') THEN
-            'inheritance'
-        WHEN (SELECT amname FROM pg_class AS i JOIN pg_am AS a ON a.oid = relam WHERE i.oid = conindid) <> 'btree' THEN
-            'periods' END AS unfit
-    FROM pg_constraint AS c JOIN pg_class AS r ON r.oid = conrelid
-        JOIN pg_namespace AS s ON s.oid = relnamespace,
-        -- of the name what can be part of that of a log, which is not to be cut at its end
-        LATERAL left(relname, greatest(56 - octet_length(log) - octet_length(relname)
-                                       + length(relname), 0)) AS short
-    WHERE c.oid IN (SELECT _simhash_referring(relation)) AND (children IS NOT NULL
-        -- a row that refers to another of the table goes, and comes back, in another step
-        OR log IS NOT NULL AND coalesce(pg_partition_root(conrelid), conrelid)
-                             = coalesce(pg_partition_root(relation), relation))
-), followed AS MATERIALIZED (
-    -- the columns of children of which a log says what they are once a row has moved: of the
-    -- primary key, which have an operator, and of foreign keys, which move
-    SELECT u.conrelid, u.attnum, quote_ident(attname) AS name, equals, moves,
-        format('"simhash now %s"', row_number() OVER (PARTITION BY u.conrelid ORDER BY u.attnum)) AS now
-    FROM (SELECT conrelid, attnum, bool_or(moves) AS moves
-          FROM (SELECT conrelid, unnest(conkey), true FROM referring WHERE NOT own
-                UNION ALL
-                SELECT conrelid, attnum, false FROM referring JOIN identity ON indrelid = conrelid
-                WHERE NOT own) AS v (conrelid, attnum, moves)
-          GROUP BY conrelid, attnum) AS u
-        LEFT JOIN (SELECT indrelid, attnum, equals FROM identity) AS i
-            ON i.indrelid = u.conrelid AND i.attnum = u.attnum
-        JOIN pg_attribute AS a ON attrelid = u.conrelid AND a.attnum = u.attnum
-), family AS MATERIALIZED (
-    -- the children whose rows move; (t) is a row, (l) its line in the log
-    SELECT f.conrelid, f.child, c.*, w.*,
-        (SELECT string_agg(quote_ident(part || CASE WHEN n = cardinality(log_parts) THEN
-                                       format('_%s_%s', f.short, f.number) ELSE '' END), '.' ORDER BY n)
-         FROM parts, unnest(log_parts) WITH ORDINALITY AS i (part, n)) AS log_name
-    FROM (SELECT conrelid, child, short, row_number() OVER (PARTITION BY short ORDER BY child COLLATE "C") AS number
-          FROM referring WHERE NOT own GROUP BY conrelid, child, short) AS f
-        JOIN columns AS c ON attrelid = conrelid,
-        LATERAL (SELECT
-                string_agg(format(', t.%s AS %s', name, d.now), '' ORDER BY attnum) AS now_columns,
-                string_agg(', ' || d.now, '' ORDER BY attnum) AS now_names,
-                string_agg(', t.' || name, '' ORDER BY attnum) AS now,
-                string_agg('t.' || name, ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_t,
-                string_agg('l.' || name, ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_l,
-                string_agg('l.' || d.now, ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_now,
-                string_agg(format('%s = l.%1$s', name), ', ' ORDER BY attnum) FILTER (WHERE moves) AS keys_back,
-                string_agg(format('t.%s %s l.%s', name, equals, d.now), ' AND ' ORDER BY attnum) FILTER (WHERE equals <> '') AS is_there,
-                string_agg(format('t.%s %s l.%1$s', name, equals), ' AND ' ORDER BY attnum) FILTER (WHERE equals <> '') AS is_back,
-                string_agg('l.' || name, ', ' ORDER BY attnum) FILTER (WHERE equals <> '') AS was_key,
-                string_agg('l.' || d.now, ', ' ORDER BY attnum) FILTER (WHERE equals <> '') AS now_key
-            FROM followed AS d WHERE d.conrelid = f.conrelid) AS w
-), moving AS MATERIALIZED (
-    -- of a foreign key: the rows (t) that refer to one that goes (g), with what stays (s); what
-    -- happens to a row that moves, (w) as it was; and whether it is dropped where it collides
-    SELECT r.oid, r.child, own, plan_name, children = 'move' AND collides AS drops,
-        format($text$%s AS p
-                    JOIN %s AS g ON %s
-                    JOIN %s AS t ON %s AND ROW(t.tableoid, t.ctid) <> ROW(g.tableoid, g.ctid)$text$, plan_name, source, gone, r.child, of_gone) AS found,
-        format($text$%s AS p
-                    JOIN %s AS g ON %s
-                    JOIN %s AS s ON %s
-                    JOIN %s AS t ON %s
-                WHERE p.ctid = ANY (simhash.now) AND %s$text$, plan_name, source, gone, source, kept, r.child, of_gone, whole) AS pairs,
-        targets, format($text$UPDATE %1$s AS t SET %2$s FROM %1$s AS w
-                        WHERE w.tableoid = simhash.line."simhash part" AND w.ctid = simhash.line."simhash place"
-                            AND t.tableoid = w.tableoid AND t.ctid = w.ctid$text$, r.child, set_row) AS move_row,
-        format($text$UPDATE %s AS t SET %s FROM %s AS p
-                        JOIN %s AS g ON %s
-                        JOIN %s AS s ON %s
-                        JOIN %s AS w ON %s
-                    WHERE p.ctid = ANY (simhash.now) AND %s AND t.tableoid = w.tableoid AND t.ctid = w.ctid$text$,
-               r.child, set_all, plan_name, source, gone, source, kept, r.child, of_gone_w, whole) AS move_all,
-        CASE WHEN f.log_name IS NULL THEN
-            'SELECT pg_catalog.count(*) INTO simhash.came FROM done'
-        ELSE format(E'INSERT INTO %s (%s%s, "simhash action", "simhash step") SELECT d.*, simhash.step FROM done AS d;\n'
-                    '                GET DIAGNOSTICS simhash.came = ROW_COUNT',
-                    f.log_name, every, now_names) END AS keep_it,
-        every_t || now AS every_t, every_w || now AS every_w
-    FROM parts, referring AS r LEFT JOIN family AS f USING (conrelid), LATERAL (
-        SELECT string_agg(format('g.%s %s t.%s', o, e, h), ' AND '),
-            string_agg(format('g.%s %s w.%s', o, e, h), ' AND '),
-            string_agg(format('s.%s IS NOT NULL', o), ' AND '),
-            string_agg(format('%s = s.%s', h, o), ', '),
-            string_agg(format('%s = simhash.line."simhash to %s"', h, n), ', '),
-            string_agg(format(', s.%s AS "simhash to %s"', o, n), '')
-        FROM unnest(theirs, r.equals, ours) WITH ORDINALITY AS u (h, e, o, n))
-        AS u (of_gone, of_gone_w, whole, set_all, set_row, targets)
-), moves AS (
-    -- one foreign key after the other, as a row may have two that both move; then nothing
-    -- refers to a row that goes.  A trigger may skip a row, or lose one that changes partition.
-    SELECT string_agg(E'                simhash.step := simhash.step + 1;' || CASE WHEN drops THEN format($text$
-                FOR simhash.line IN
-                    SELECT t.tableoid AS "simhash part", t.ctid AS "simhash place"%s
-                    FROM %s
-                    ORDER BY t.tableoid, t.ctid FOR UPDATE OF t
-                LOOP
-                    BEGIN
-                        WITH done AS (
-                        %s
-                        RETURNING %s, 'moved')
-                        %s;
-                        IF simhash.came = 0 THEN
-                            RAISE SQLSTATE 'SH001' USING MESSAGE = 'children';
-                        END IF;
-                    EXCEPTION WHEN unique_violation OR exclusion_violation THEN
-                        -- of an index of its own, and not what a trigger says, or writes elsewhere
-                        GET STACKED DIAGNOSTICS simhash.why = CONSTRAINT_NAME, simhash.whose = SCHEMA_NAME;
-                        IF NOT EXISTS (SELECT FROM pg_catalog.pg_index AS i
-                                JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
-                                JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-                                WHERE c.relname = simhash.why AND n.nspname = simhash.whose
-                                    AND (i.indrelid OPERATOR(pg_catalog.=) %L::pg_catalog.regclass OR i.indrelid IN (
-                                        SELECT relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree(%L::pg_catalog.regclass)))) THEN
-                            RAISE;
-                        END IF;
-                        WITH done AS (
-                        DELETE FROM %s AS t
-                        WHERE t.tableoid = simhash.line."simhash part" AND t.ctid = simhash.line."simhash place"
-                        RETURNING %s, 'dropped')
-                        %s;
-                    END;
-                END LOOP;
-$text$, targets, pairs, move_row, every_w, keep_it, child, child, child, every_t, keep_it)
-        ELSE format($text$
-                PERFORM FROM %s
-                FOR UPDATE OF t;
-                GET DIAGNOSTICS simhash.same = ROW_COUNT;
-                WITH done AS (
-                    %s
-                    RETURNING %s, 'moved')
-                %s;
-                IF simhash.came < simhash.same THEN
-                    RAISE SQLSTATE 'SH001' USING MESSAGE = 'children';
-                END IF;
-$text$, pairs, move_all, every_w, keep_it) END, '' ORDER BY moving.oid) FILTER (WHERE NOT own) AS text,
-        string_agg(format($text$
-                IF EXISTS (SELECT FROM %s WHERE p.ctid = ANY (simhash.now)) THEN
-                    RAISE SQLSTATE 'SH001' USING MESSAGE = %L;
-                END IF;$text$, found, CASE WHEN own THEN 'own children' ELSE 'children' END), '' ORDER BY moving.oid) AS left_over,
-        -- A row that stayed, in an earlier run, too, is tried again once no row of its table refers to it.
-        CASE WHEN bool_or(own) THEN format($text$        IF simhash.size = 0 AND simhash.again THEN
-            UPDATE %s AS q SET done = NULL WHERE done = 'stays: own children'%s;
-            simhash.again := false;
-            CONTINUE WHEN FOUND;
-        END IF;
-$text$, max(plan_name), string_agg(format(' AND NOT EXISTS (SELECT FROM %s WHERE p.ctid = q.ctid OFFSET 0)', found), '' ORDER BY moving.oid) FILTER (WHERE own)) END AS again
-    FROM moving
-), refusing (refused) AS (
-    -- what is said of no row ends the script: of privileges, resources, the server, other sessions
-    VALUES ($text$IF pg_catalog.left(sqlstate, 2) = ANY ('{08,0A,25,26,40,42,53,54,55,57,58,XX}'::pg_catalog.text[]) THEN
-                    RAISE;
-                END IF;$text$)
-), actions (type, name) AS (
-    -- what is done to rows whose parent goes, where it goes
-    VALUES ('c'::"char", 'CASCADE'), ('n', 'SET NULL'), ('d', 'SET DEFAULT')
-), refusals AS (
-    -- what must be known before anything is changed
-    SELECT string_agg(format(E'    RAISE feature_not_supported USING MESSAGE = %L;\n', why),
-                      '') AS text
-    FROM (SELECT format('%s belongs to another role than %s: move its rows yourself, or ask its owner to',
-                        child, name) AS why
-          FROM referring, parts, pg_class AS r
-          WHERE r.oid = relation AND r.relowner <> referring.relowner
-          UNION ALL
-          SELECT format('%s refers to %s, and not to all of %s: write a script for that, or leave out children',
-                        child, confrelid::regclass, name)
-          FROM referring, parts WHERE confrelid <> relation AND NOT own
-          UNION ALL
-          SELECT format('%s refers to %s by a key that does not move (%s): leave out children',
-                        child, name, unfit)
-          FROM referring, parts WHERE unfit IS NOT NULL AND NOT own
-          UNION ALL
-          SELECT format('%s has no primary key by operators of the server, by which moved rows could be put back: leave out the log',
-                        child)
-          FROM family WHERE log IS NOT NULL AND is_back IS NULL
-          UNION ALL
-          SELECT format('%s has children by inheritance: leave out log and children, or write a script for each', name)
-          FROM parts, pg_class AS r
-          WHERE r.oid = relation AND relkind <> 'p' AND coalesce(log, children) IS NOT NULL
-              AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = relation)
-          UNION ALL
-          SELECT DISTINCT format('%s refers to %s ON DELETE %s, which may lose rows that collide: say children => ''stay''',
-                                 c.conrelid::regclass, child, actions.name)
-          FROM referring AS m JOIN LATERAL _simhash_referring(m.conrelid) AS k (oid) ON collides AND NOT own
-              JOIN pg_constraint AS c ON c.oid = k.oid
-              JOIN actions ON confdeltype = type
-          WHERE children = 'move'
-          UNION ALL
-          SELECT format('%s refers to %s ON DELETE %s, and no log would have its rows: say children => ''move'', or ''stay''',
-                        conrelid::regclass, parts.name, actions.name)
-          FROM parts, pg_constraint JOIN actions ON confdeltype = type
-          WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
-              AND children IS NULL
-              AND (log IS NOT NULL OR coalesce(pg_partition_root(conrelid), conrelid)
-                                    = coalesce(pg_partition_root(relation), relation))
-          UNION ALL
-          SELECT format('%s is distributed: simhash_dedup_sql writes a DELETE', name)
-          FROM parts WHERE place = 'distributed'
-          UNION ALL
-          SELECT 'the name of the log leaves no room for those of the logs of children'
-          FROM family WHERE octet_length((parse_ident(log))[cardinality(parse_ident(log))]) > 58
-          UNION ALL
-          SELECT format('%s has no primary key by operators of the server: simhash_dedup_sql writes a DELETE', name)
-          FROM parts WHERE NOT EXISTS (SELECT FROM identity WHERE indrelid = parts.oid)
-          UNION ALL
-          SELECT 'children is neither ''move'' nor ''stay'''
-          WHERE children NOT IN ('move', 'stay')
-          UNION ALL
-          SELECT 'batch is less than 1' WHERE batch < 1) AS w
-), schemas AS (
-    -- What comes first: bare operators are those of the server, and who may do so keeps
-    -- schemas from being renamed, and the extension from being dropped, lest others put
-    -- their own in the place.  The undo calls nothing of the extension, and needs no plan.
-    SELECT margin, of_what, format(E'%1$sIF (pg_catalog.array_remove(pg_catalog.current_schemas(true),\n'
-        '%1$s        (SELECT nspname FROM pg_catalog.pg_namespace\n'
-        '%1$s            WHERE oid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema())))[1]\n'
-        '%1$s        OPERATOR(pg_catalog.<>) ''pg_catalog''::pg_catalog.name THEN\n'
-        '%1$s    RAISE object_not_in_prerequisite_state USING MESSAGE = ''pg_catalog is not first in search_path'';\n'
-        '%1$sEND IF;\n'
-        '%1$sIF pg_catalog.has_table_privilege(''pg_catalog.pg_namespace''::pg_catalog.text, ''UPDATE''::pg_catalog.text) THEN\n'
-        '%1$s    IF (SELECT pg_catalog.count(*) FROM (SELECT FROM pg_catalog.pg_namespace\n'
-        '%1$s            WHERE nspname = ANY (%2$L::pg_catalog.name[]) FOR KEY SHARE) AS s) <> %3$s THEN\n'
-        '%1$s        RAISE object_not_in_prerequisite_state USING MESSAGE = ''a schema has been renamed or dropped'';\n'
-        '%1$s    END IF;\n'
-        '%1$sEND IF;\n', margin, coalesce(names, '{}'), coalesce(cardinality(names), 0)) AS text,
-        format(E'%1$sIF pg_catalog.has_table_privilege(''pg_catalog.pg_extension''::pg_catalog.text, ''UPDATE''::pg_catalog.text) THEN\n'
-        '%1$s    PERFORM FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace\n'
-        '%1$s        WHERE extname = ''simhash'' FOR KEY SHARE;\n'
-        '%1$sEND IF;\n'
-        '%1$sIF NOT EXISTS (SELECT FROM pg_catalog.pg_extension AS e JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace\n'
-        '%1$s        WHERE extname = ''simhash'' AND nspname = %2$L) THEN\n'
-        '%1$s    RAISE object_not_in_prerequisite_state USING MESSAGE = %3$L;\n'
-        '%1$sEND IF;\n', margin, (parse_ident(schema))[1], 'the extension is not in schema ' || schema) AS extension
-    FROM (VALUES ('    ', 'all'), ('        ', 'all'), ('    ', 'undo'), ('        ', 'plan')) AS m (margin, of_what), parts,
-        LATERAL (SELECT array_agg(DISTINCT nspname ORDER BY nspname)
-                 FROM (SELECT plan_parts[cardinality(plan_parts) - 1], 'undo' UNION ALL SELECT log_parts[cardinality(log_parts) - 1], 'plan'
-                       UNION ALL SELECT nspname, 'plan' FROM pg_class AS c JOIN pg_namespace AS s ON s.oid = relnamespace
-                       WHERE c.oid = relation OR c.oid IN (SELECT conrelid FROM referring)) AS n (nspname, not_of)
-                 WHERE nspname <> 'pg_temp' AND not_of <> of_what) AS n (names)
-), planned AS (
-    -- the columns of a plan
-    SELECT string_agg(format('''%s %s''', column_name, type::oid), ', ') AS columns
-    FROM (VALUES ('gone', 'text[]'::regtype), ('kept', 'text[]'), ('distance', 'int4'), ('similarity', 'float8'),
-          ('family', 'int8'), ('doubt', 'text'), ('done', 'text')) AS v (column_name, type)
-), strangers AS (
-    -- What script and undo refuse whenever they begin: the triggers of a plan, a log or
-    -- a child run with the rights of whoever carries it out; who has the rights of the
-    -- table's owner could make some there, too.  The plan has the types that operators are
-    -- of.  After locks are taken, since others may put a table in the place of one that is
-    -- not locked.
-    SELECT margin, format(
-        E'%1$sIF (SELECT relowner FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) %3$L::pg_catalog.regclass)\n'
-        '%1$s        IS DISTINCT FROM pg_catalog.to_regrole(%8$L)::pg_catalog.oid THEN\n'
-        '%1$s    RAISE insufficient_privilege USING MESSAGE = %9$L;\n'
-        '%1$sEND IF;\n'
-        '%1$sIF EXISTS (SELECT FROM pg_catalog.pg_class\n'
-        '%1$s        WHERE (oid = ANY (ARRAY[%2$s])\n'
-        '%1$s            OR oid IN (SELECT i.relid::pg_catalog.oid FROM pg_catalog.unnest(ARRAY[%10$s]::pg_catalog.oid[]) AS c (oid),\n'
-        '%1$s                       pg_catalog.pg_partition_tree(c.oid) AS i))\n'
-        '%1$s            AND pg_catalog.pg_get_userbyid(relowner) <> current_user\n'
-        '%1$s            AND NOT pg_catalog.pg_has_role(relowner, (SELECT relowner FROM pg_catalog.pg_class\n'
-        '%1$s                WHERE oid OPERATOR(pg_catalog.=) %3$L::pg_catalog.regclass), ''USAGE'')) THEN\n'
-        '%1$s    RAISE insufficient_privilege USING MESSAGE = ''the plan, a log or a child is a table of another role'';\n'
-        '%1$sEND IF;\n'
-        '%1$sIF EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid = ANY (ARRAY[%4$s])\n'
-        '%1$s        AND (relkind <> ''r'' OR relhassubclass OR relhastriggers OR relhasrules)) THEN\n'
-        '%1$s    RAISE insufficient_privilege USING MESSAGE = ''the plan, or a log, has triggers, rules or heirs'';\n'
-        '%1$sEND IF;\n'
-        '%1$sIF pg_catalog.to_regclass(%5$L::pg_catalog.text) IS NOT NULL\n'
-        '%1$s        AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute\n'
-        '%1$s             WHERE attrelid OPERATOR(pg_catalog.=) pg_catalog.to_regclass(%5$L::pg_catalog.text)\n'
-        '%1$s                 AND pg_catalog.concat(attname, '' '', atttypid) IN (%6$s)) <> 7 THEN\n'
-        '%1$s    RAISE datatype_mismatch USING MESSAGE = ''the plan has other columns than simhash_dedup_plan returns'';\n'
-        '%1$sEND IF;\n%7$s',
-        margin, string_agg(named, ', '), parts.name, string_agg(named, ', ') FILTER (WHERE ours), plan_name,
-        planned.columns,
-        (SELECT string_agg(DISTINCT format(
-             E'%1$sIF pg_catalog.row_security_active(%2$L::pg_catalog.text) THEN\n'
-             '%1$s    RAISE feature_not_supported USING MESSAGE = %3$L;\n%1$sEND IF;\n',
-             margin, child, format('%s has row security, which may hide rows that would be lost', child)), '')
-         FROM referring),
-        (SELECT relowner::regrole FROM pg_class AS c WHERE c.oid = relation),
-        parts.name || ' has another owner than it had', string_agg(named, ', ') FILTER (WHERE NOT ours)) AS text
-    FROM planned, parts, LATERAL (SELECT plan_name, true UNION ALL SELECT parts.log_name, true
-                         UNION ALL SELECT log_name, true FROM family
-                         UNION ALL SELECT DISTINCT child, false FROM referring
-                         UNION ALL SELECT parts.name, false) AS tables (name, ours),
-        LATERAL format('pg_catalog.to_regclass(%L::pg_catalog.text)::pg_catalog.oid', tables.name) AS named,
-        (VALUES ('    '), ('        ')) AS m (margin)
-    WHERE tables.name IS NOT NULL GROUP BY parts.name, plan_name, planned.columns, margin
-), referred AS (
-    -- of a foreign key: what a row goes by that does not come back, and what refers to it
-    SELECT CASE WHEN own THEN parts.oid ELSE conrelid END AS conrelid, format(', %L || ROW(l.%s)::pg_catalog.text', named, array_to_string(ours, ', l.')) AS our_key,
-        format(', CASE WHEN ROW(l.%1$s) IS NOT NULL THEN %2$L || ROW(l.%1$s)::pg_catalog.text END', array_to_string(theirs, ', l.'), named) AS their_key
-    FROM parts, referring, LATERAL format('%s (%s) ', child, array_to_string(theirs, ', ')) AS named
-), refers AS (
-    SELECT conrelid, string_agg(their_key, '' ORDER BY their_key COLLATE "C") AS held FROM referred GROUP BY conrelid
-), puts_back AS (
-    -- of the undo: what must be as it was for a table, and what puts back a step
-    SELECT string_agg(format($text$    IF coalesce((SELECT pg_catalog.array_agg(attname ORDER BY attname) FROM pg_catalog.pg_index, pg_catalog.pg_attribute
-            WHERE indrelid OPERATOR(pg_catalog.=) %1$L::pg_catalog.regclass AND indisprimary
-                AND attrelid = indrelid AND attnum = ANY (indkey::pg_catalog.int2[])), '{}') OPERATOR(pg_catalog.<>) %2$L
-            OR EXISTS (SELECT FROM pg_catalog.pg_attribute WHERE attrelid OPERATOR(pg_catalog.=) %1$L::pg_catalog.regclass
-                AND attgenerated = '' AND attname = ANY (%3$L::pg_catalog.name[])) THEN
-        RAISE object_not_in_prerequisite_state USING MESSAGE = %4$L;
-    END IF;
-$text$, l.name, (SELECT array_agg(attname ORDER BY attname) FROM identity WHERE indrelid = attrelid),
-            coalesce(generated, '{}'), l.name || ' has another primary key, or other generated columns, than it had'),
-            '' ORDER BY own DESC, l.name COLLATE "C") AS checks,
-        string_agg(format($text$        simhash.lines := ARRAY(SELECT ctid FROM %3$s AS l WHERE "simhash step" = simhash.step);
-        simhash.size := pg_catalog.cardinality(simhash.lines);
-        WHILE pg_catalog.cardinality(simhash.lines) > 0 LOOP
-            simhash.now := simhash.lines[1:simhash.size];
-            BEGIN
-%4$s                INSERT INTO %1$s (%2$s) OVERRIDING SYSTEM VALUE
-                    SELECT %2$s FROM %3$s AS l WHERE l.ctid = ANY (simhash.now)%5$s
-                        AND NOT simhash.left_behind OPERATOR(pg_catalog.?|) ARRAY[%13$L || ROW(%14$s)::pg_catalog.text%15$s];
-                GET DIAGNOSTICS simhash.came = ROW_COUNT;
-                DELETE FROM %3$s AS l USING %1$s AS t WHERE l.ctid = ANY (simhash.now)
-                    AND %6$s AND ROW(%7$s)::pg_catalog.text = ROW(%8$s)::pg_catalog.text%5$s;
-                GET DIAGNOSTICS simhash.same = ROW_COUNT;
-                IF simhash.same < simhash.came THEN
-                    RAISE object_not_in_prerequisite_state USING MESSAGE = %9$L, HINT = 'Disable the triggers that do so.';
-                END IF;
-%10$s                simhash.lines := simhash.lines[simhash.size + 1:];
-                simhash.size := simhash.size * 2;
-            EXCEPTION WHEN OTHERS THEN
-                %12$s
-                IF pg_catalog.cardinality(simhash.now) = 1 THEN
-                    simhash.lines := simhash.lines[2:];
-                END IF;
-                simhash.size := greatest(simhash.size / 2, 1);
-            END;
-        END LOOP;
-%11$s$text$, l.name, settable, l.log, moved, dropped, is_back, settable_t, settable_l,
-            'a trigger of ' || l.name || ' alters rows that come back, or takes them away',
-            edited, left_over, refused, l.name, l.was_key, l.held), '' ORDER BY own DESC, l.name COLLATE "C") AS text,
-        string_agg(is_back, '') FILTER (WHERE own) AS own_is_back,
-        string_agg(was_key, '') FILTER (WHERE own) AS own_key,
-        string_agg(l.log, ', ' ORDER BY own DESC, l.name COLLATE "C") AS logs,
-        string_agg(l.name, ', ' ORDER BY own DESC, l.name COLLATE "C") AS tables,
-        string_agg(format('SELECT "simhash step" FROM %s%s', l.log, CASE WHEN NOT own THEN ' WHERE "simhash action" <> ''back''' END), ' UNION ALL ' ORDER BY own DESC, l.name COLLATE "C") AS lines,
-        string_agg(format('(SELECT pg_catalog.max("simhash step") FROM %s)', l.log), ', ' ORDER BY own DESC, l.name COLLATE "C") AS last
-    FROM (SELECT parts.oid, parts.name, log_name, true, -- the table itself
-              '', '', is_back, '', format($text$        simhash.left_behind := simhash.left_behind || coalesce((
-            SELECT pg_catalog.jsonb_object_agg("simhash key", true) FROM %s AS l,
-                pg_catalog.unnest(ARRAY[%L || ROW(%s)::pg_catalog.text%s]) AS v ("simhash key")
-            WHERE "simhash step" = simhash.step), '{}');
-$text$, log_name, parts.name, was_key, (SELECT string_agg(our_key, '' ORDER BY our_key COLLATE "C") FROM referred)), was_key,
-              (SELECT held FROM refers WHERE conrelid = parts.oid)
-          FROM parts, (SELECT string_agg(format('t.%s %s l.%1$s', i.name, equals), ' AND ' ORDER BY attnum),
-                           string_agg('l.' || i.name, ', ' ORDER BY attnum)
-                       FROM parts, identity AS i WHERE indrelid = parts.oid) AS k (is_back, was_key)
-          UNION ALL
-          SELECT conrelid, child, log_name, false,
-              format($text$                PERFORM FROM %1$s AS t, %3$s AS l
-                WHERE l.ctid = ANY (simhash.now) AND "simhash action" = 'moved' AND %4$s
-                    AND %5$s
-                FOR UPDATE OF t;
-                GET DIAGNOSTICS simhash.came = ROW_COUNT;
-                UPDATE %1$s AS t SET %2$s FROM %3$s AS l
-                WHERE l.ctid = ANY (simhash.now) AND "simhash action" = 'moved' AND %4$s
-                    AND %5$s;
-                GET DIAGNOSTICS simhash.same = ROW_COUNT;
-                IF simhash.same < simhash.came THEN
-                    RAISE object_not_in_prerequisite_state USING MESSAGE = 'a trigger takes away rows that move';
-                END IF;
-$text$, child, keys_back, log_name, is_there, may),
-              ' AND "simhash action" = ''dropped''', is_back,
-              format($text$                DELETE FROM %1$s AS l USING %2$s AS t WHERE l.ctid = ANY (simhash.now)
-                    AND %3$s AND ROW(%6$s)::pg_catalog.text = ROW(%7$s)::pg_catalog.text AND "simhash action" = 'moved';
-                -- What was edited meanwhile, or by triggers, is told by its line.
-                UPDATE %1$s AS l SET "simhash action" = 'back' FROM %2$s AS t
-                WHERE l.ctid = ANY (simhash.now) AND "simhash action" = 'moved' AND %3$s
-                    AND ROW(%4$s)::pg_catalog.text = ROW(%5$s)::pg_catalog.text;
-$text$, log_name, child, is_back, keys_t, keys_l, f.settable_t, f.settable_l),
-              format($text$        simhash.left_behind := simhash.left_behind || coalesce((
-            SELECT pg_catalog.jsonb_object_agg(%L || v."simhash key", true) FROM %s AS l,
-                LATERAL (VALUES (ROW(%s)::pg_catalog.text), (ROW(%s)::pg_catalog.text)) AS v ("simhash key")
-            WHERE "simhash step" = simhash.step AND "simhash action" <> 'back'), '{}');
-$text$, child, log_name, was_key, now_key), was_key, held
-          FROM family AS f JOIN refers USING (conrelid),
-              LATERAL format('ROW(%s)::pg_catalog.text = ROW(%s)::pg_catalog.text
-                    AND NOT simhash.left_behind OPERATOR(pg_catalog.?|) ARRAY[%L || ROW(%s)::pg_catalog.text%s]',
-                             keys_t, keys_now, child, now_key, held) AS may)
-        AS l (oid, name, log, own, moved, dropped, is_back, edited, left_over, was_key, held)
-        JOIN columns ON attrelid = l.oid, refusing
-    WHERE log IS NOT NULL
-), checks AS (
-    -- a log serves one script, which may be run again: its comment would not put back what
-    -- another one removed
-    SELECT margin, strangers.text || coalesce(format(
-        E'%1$sIF pg_catalog.strpos(coalesce(pg_catalog.obj_description(%2$L::pg_catalog.regclass, ''pg_class''), ''''), ''%3$s'') = 0 THEN\n'
-        '%1$s    RAISE object_not_in_prerequisite_state USING MESSAGE = %4$L;\n%1$sEND IF;\n',
-        margin, log_name, hashtextextended(plan_name || puts_back.text, _simhash_shape(relation)),
-        log_name || ' is the log of another script: take another name'), '') AS text
-    FROM strangers, parts, puts_back
-), undo AS (
-    -- a turn of the script ends in the log, which it may not while this reads and clears it
-    SELECT format($text$
-#variable_conflict use_column
-<<simhash>>
-DECLARE
-    planned pg_catalog.bool := pg_catalog.to_regclass(%1$L::pg_catalog.text) IS NOT NULL;
-    step pg_catalog.int8;
-    came pg_catalog.int8;
-    same pg_catalog.int8;
-    lines pg_catalog.tid[]; -- of the log
-    now pg_catalog.tid[];
-    size pg_catalog.int4;
-    -- the rows of lines that stay: no earlier line about them, or that refers to them, is undone
-    left_behind pg_catalog.jsonb := '{}';
-BEGIN
-%9$s    IF planned THEN
-%15$s        LOCK TABLE %2$s IN SHARE ROW EXCLUSIVE MODE;
-    END IF;
-    LOCK TABLE %3$s IN SHARE ROW EXCLUSIVE MODE;
-    LOCK TABLE %4$s IN ROW EXCLUSIVE MODE;
-%5$s%6$s    SET CONSTRAINTS ALL IMMEDIATE;
-    -- The last step first: each finds the tables as it left them.  All lines of it at once;
-    -- where the server refuses, by halves, until one alone stays.
-    FOR simhash.step IN SELECT DISTINCT "simhash step" FROM (%7$s) AS l ORDER BY 1 DESC LOOP
-%8$s    END LOOP;
-    SELECT pg_catalog.count(*) INTO simhash.step FROM (%7$s) AS l;
-    IF simhash.step > 0 THEN
-        RAISE WARNING 'lines that could not be put back, and stay in the log: %%', simhash.step;
-    END IF;
-    IF planned THEN
-        WITH l AS MATERIALIZED (SELECT %14$s FROM %12$s AS l)
-        UPDATE %2$s AS p SET done = 'put back' FROM %10$s AS t
-        WHERE p.done = 'removed' AND %11$s AND NOT EXISTS (SELECT FROM l WHERE %13$s);
-    END IF;
-END
-$text$, plan_name, plan_name, logs, tables, checks.text, puts_back.checks, lines, puts_back.text, schemas.text,
-        source, goes, parts.log_name, own_is_back, own_key, (SELECT text FROM schemas WHERE of_what = 'plan')) AS body
-    FROM parts, checks, puts_back, schemas WHERE checks.margin = schemas.margin AND of_what = 'undo' AND log IS NOT NULL
-), locks AS (
-    SELECT schemas.text || extension
-        || format(E'        LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n%s        LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE;\n',
-                  parts.name, (SELECT format(E'        LOCK TABLE %s IN ROW EXCLUSIVE MODE;\n', string_agg(DISTINCT child, ', '))
-                               FROM referring HAVING count(*) > 0), plan_name) AS text
-    FROM schemas, parts WHERE length(margin) = 8 AND of_what = 'all'
-), work AS (
-    SELECT format($text$
-#variable_conflict use_column
-<<simhash>>
-DECLARE
-    step pg_catalog.int8;
-    lines pg_catalog.tid[]; -- of the plan
-    now pg_catalog.tid[];
-    size pg_catalog.int4;
-    line pg_catalog.record;
-    came pg_catalog.int8;
-    same pg_catalog.int8;
-    why pg_catalog.text;
-    whose pg_catalog.text;
-    again pg_catalog.bool := true; -- rows have gone since what stays was tried
-BEGIN
-%s%s%s    -- No row has two keys: what is said of one holds for it.
-    IF EXISTS (
-        WITH found AS MATERIALIZED ( -- lest the first row be sought by a nested loop
-            SELECT t.tableoid AS part, t.ctid AS place
-            FROM %s AS t JOIN (SELECT gone FROM %s UNION SELECT kept FROM %s) AS w ("simhash key") ON %s
-        )
-        SELECT FROM found GROUP BY part, place HAVING pg_catalog.count(*) > 1) THEN
-        RAISE object_not_in_prerequisite_state USING MESSAGE = %L;
-    END IF;
-    LOOP
-$text$, refusals.text, locks.text, (SELECT c.text FROM strangers AS c WHERE length(c.margin) = 4),
-        source, plan_name, plan_name, wanted, plan_name || ' writes the key of a row in two ways')
-    -- from here on nobody adds what would go and be in no log, or alters the plan
-    || locks.text || coalesce(E'        LOCK TABLE ' || logs || E' IN ROW EXCLUSIVE MODE;\n', '') || checks.text
-    -- Comparing shapes calls a function, for which a snapshot is taken that lasts until the
-    -- COMMIT.  Without one, PostgreSQL 17 and later forget what a plan depends on that passes
-    -- an index over which is too new for it, and fail if they are built with assertions.
-    || format($text$        IF %s._simhash_shape(%L::pg_catalog.regclass) <> %L THEN
-            RAISE object_not_in_prerequisite_state USING MESSAGE = %L;
-        END IF;
-        SET CONSTRAINTS ALL IMMEDIATE;
-        simhash.step := coalesce(greatest(%s), 0);
-        -- Some pairs of the plan: lock their rows, and compare them again.  What others
-        -- go for does not go itself, and a row goes once, whatever its key is written as.
-        WITH pair AS MATERIALIZED (
-            SELECT p.ctid AS line, p.gone, p.kept, p.family, coalesce(p.doubt, '') AS doubt
-            FROM %s AS p WHERE p.done IS NULL AND coalesce(p.doubt, 'no') = 'no'
-            ORDER BY p.gone DESC LIMIT %s
-$text$, schema, name, _simhash_shape(relation),
-        format('columns or foreign keys of %s are not those that this script knows: have it written again', name),
-        coalesce(last, 'NULL::pg_catalog.int8'), plan_name, coalesce(batch::text, 'ALL'))
-    || format($text$        ), wanted ("simhash key") AS (
-            SELECT gone FROM pair UNION SELECT kept FROM pair
-        ), found AS MATERIALIZED (
-            SELECT w."simhash key" AS key, t.tableoid AS part, t.ctid AS place, %s AS fp%s%s
-            FROM %s AS t JOIN wanted AS w ON %s
-            ORDER BY t.tableoid, t.ctid FOR UPDATE OF t
-        ), told AS (
-            SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys,
-                pg_catalog.count(*) OVER (PARTITION BY key) AS places FROM found
-        ), judged AS MATERIALIZED (
-$text$, fp, concat(', ' || CASE WHEN decides THEN doc END || ' AS doc', ', ' || moment || ' AS moment',
-                     ', (' || condition || ') AS meets'),
-        (SELECT string_agg(format(', %s AS g%s', g, n), '' ORDER BY n)
-         FROM unnest(groups) WITH ORDINALITY AS u (g, n)),
-        source, wanted)
-    || format($text$            SELECT p.line, p.gone, (p.gone OPERATOR(pg_catalog.<>) p.kept
-            AND g.keys = 1 AND s.keys = 1 AND g.places = 1 AND s.places = 1
-            AND NOT EXISTS (SELECT FROM %1$s AS o WHERE o.done IS NULL AND coalesce(o.doubt, 'no') = 'no'
-                AND o.gone OPERATOR(pg_catalog.=) p.kept OFFSET 0)
-            AND NOT EXISTS (SELECT FROM %1$s AS o WHERE o.done IS NULL AND coalesce(o.doubt, 'no') = 'no'
-                AND o.gone OPERATOR(pg_catalog.=) p.gone AND o.ctid < p.line OFFSET 0)
-            AND NOT EXISTS (SELECT FROM %1$s AS o WHERE o.done = 'removed' AND o.kept OPERATOR(pg_catalog.=) p.gone OFFSET 0)%2$s
-            AND %3$s) IS TRUE AS goes
-            FROM pair AS p LEFT JOIN told AS g ON g.key OPERATOR(pg_catalog.=) p.gone
-                LEFT JOIN told AS s ON s.key OPERATOR(pg_catalog.=) p.kept
-        ), changed AS (
-            UPDATE %1$s AS q SET done = 'changed' FROM judged AS j WHERE q.ctid = j.line AND NOT j.goes
-        )
-        SELECT coalesce(pg_catalog.array_agg(line ORDER BY gone DESC) FILTER (WHERE goes), '{}'), pg_catalog.count(*)
-            INTO simhash.lines, simhash.size FROM judged;
-%4$s        EXIT WHEN simhash.size = 0;
-$text$, plan_name,
-        (SELECT string_agg(format(E'\n            AND g.g%1$s IS DISTINCT FROM NULL AND ARRAY[g.g%1$s] OPERATOR(pg_catalog.=) ARRAY[s.g%1$s]', n), '' ORDER BY n)
-         FROM unnest(groups) WITH ORDINALITY AS u (g, n)), compared, moves.again)
-    || format($text$        -- All of these at once; where the server refuses, by halves, until one alone stays.
-        simhash.size := pg_catalog.cardinality(simhash.lines);
-        WHILE pg_catalog.cardinality(simhash.lines) > 0 LOOP
-            simhash.now := simhash.lines[1:simhash.size];
-            BEGIN%2$s
-$text$, plan_name,
-        E'\n                -- Rows that refer to what goes refer to what stays for it.\n' || moves.text)
-    || coalesce(moves.left_over || E'\n', '')
-    || CASE WHEN log IS NULL THEN
-        format(E'                DELETE FROM %s AS t USING %s AS p WHERE p.ctid = ANY (simhash.now) AND %s;\n',
-               source, plan_name, goes)
-    ELSE
-        format($text$                -- Remove the rows, and keep what they were.
-                simhash.step := simhash.step + 1;
-                WITH done AS (
-                    DELETE FROM %s AS t USING %s AS p
-                    WHERE p.ctid = ANY (simhash.now) AND %s
-                    RETURNING %s, p.kept, p.distance, p.similarity)
-                INSERT INTO %s (%s, "simhash kept", "simhash distance", "simhash similarity", "simhash step")
-                SELECT d.*, simhash.step FROM done AS d;
-$text$, source, plan_name, goes, every_t, log_name, every)
-    END || format($text$                GET DIAGNOSTICS simhash.came = ROW_COUNT;
-                IF simhash.came < pg_catalog.cardinality(simhash.now) OR EXISTS (SELECT FROM %1$s AS p WHERE p.ctid = ANY (simhash.now) AND (EXISTS (SELECT FROM %2$s AS t WHERE %3$s)
-                        OR NOT EXISTS (SELECT FROM %2$s AS s WHERE %4$s))) THEN
-                    RAISE SQLSTATE 'SH001' USING MESSAGE = 'not removed';
-                END IF;
-                UPDATE %1$s AS p SET done = 'removed' WHERE p.ctid = ANY (simhash.now);
-                simhash.again := true;
-                simhash.lines := simhash.lines[simhash.size + 1:];
-                simhash.size := simhash.size * 2;
-            EXCEPTION WHEN OTHERS THEN
-                %6$s
-                IF pg_catalog.cardinality(simhash.now) = 1 THEN
-                    UPDATE %1$s AS p SET done = 'stays: ' || pg_catalog.left(sqlerrm, 200) WHERE p.ctid = ANY (simhash.now);
-                    simhash.lines := simhash.lines[2:];
-                END IF;
-                simhash.size := greatest(simhash.size / 2, 1);
-            END;
-        END LOOP;
-%5$s    END LOOP;
-END
-$text$, plan_name, source, goes, kept, CASE WHEN batch IS NOT NULL THEN E'        COMMIT;\n' END, refused) AS body
-    FROM parts, moves, refusals, checks, columns, puts_back, locks, refusing
-    WHERE attrelid = parts.oid AND length(margin) = 8
-), revokes AS (
-    -- plan and logs are of whoever has them made, whatever new tables are granted to others
-    SELECT n, format($text$        FOR simhash_line IN
-            SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass,
-                CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 'PUBLIC'
-                ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)
-            FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a
-            WHERE c.oid OPERATOR(pg_catalog.=) ANY (%L::pg_catalog.regclass[]::pg_catalog.oid[])
-                AND a.grantee OPERATOR(pg_catalog.<>) c.relowner
-        LOOP
-            EXECUTE simhash_line;
-        END LOOP;
-$text$, names) AS revoke
-    FROM (SELECT 'plan', ARRAY[plan_name] FROM parts
-          UNION ALL
-          SELECT 'log', ARRAY[log_name] || ARRAY(SELECT f.log_name FROM family AS f) FROM parts) AS t (n, names)
-), logs AS (
-    SELECT format($text$
-DECLARE
-    undo pg_catalog.text := %1$s;
-    simhash_line pg_catalog.text;
-BEGIN
-%2$s%7$s    IF pg_catalog.to_regclass(%3$L::pg_catalog.text) IS NULL THEN
-%4$s        ALTER TABLE %3$s ALTER "simhash removed" SET DEFAULT pg_catalog.now();
-        EXECUTE pg_catalog.format('COMMENT ON TABLE %%s IS %%L', %3$L, undo);
-%5$s    END IF;
-%6$sEND
-$text$, outer_tag || 'DO ' || inner_tag || undo.body || inner_tag || outer_tag,
-                  refusals.text, parts.log_name,
-                  string_agg(format($text$        CREATE TABLE %1$s AS SELECT t.*, 0::pg_catalog.int8 AS "simhash step", %2$s
-            FROM %3$s AS t WITH NO DATA;
-        ALTER TABLE %1$s REPLICA IDENTITY FULL;
-        CREATE INDEX ON %1$s ("simhash step");
-$text$, l.name, l.more, l.original), '' ORDER BY l.name),
-                  (SELECT revoke FROM revokes WHERE n = 'log'), checks.text, schemas.text) AS body
-    FROM parts, undo, refusals, checks, schemas, LATERAL _simhash_quote(undo.body) AS inner_tag, LATERAL _simhash_quote(undo.body || inner_tag) AS outer_tag,
-        LATERAL (SELECT parts.log_name, parts.name,
-                     'NULL::pg_catalog.text[] AS "simhash kept", NULL::pg_catalog.int4 AS "simhash distance", NULL::pg_catalog.float8 AS "simhash similarity", pg_catalog.now() AS "simhash removed"'
-                 UNION ALL
-                 SELECT f.log_name, child, 'NULL::pg_catalog.text AS "simhash action"' || now_columns
-                 FROM family AS f) AS l (name, original, more)
-    WHERE length(checks.margin) = 4 AND schemas.margin = checks.margin AND of_what = 'all'
-    GROUP BY parts.log_name, outer_tag, inner_tag, undo.body, refusals.text, checks.text, schemas.text
-)
-SELECT text
-FROM parts, work, LATERAL (
-    SELECT 1, format($text$-- Removes the rows of %s that the plan %s says may go.
--- Look at the plan first: what is not to go, DELETE from it; a row with a doubt
--- goes after UPDATE ... SET doubt = 'no'.
-%sDO %s%s%4$s;
-$text$,
-        translate(name, E'\n\r', '  '), translate(plan_name, E'\n\r', '  '),
-        (SELECT string_agg(translate(format('-- %s refers to it by %I: ON DELETE %s',
-                                            conrelid::regclass, conname, actions.name),
-                                     E'\n\r', '  ') || E'\n', '')
-         FROM pg_constraint JOIN actions ON confdeltype = type
-         WHERE pg_constraint.oid IN (SELECT _simhash_referring(relation))
-             AND children IS NULL), tag, body)
-    FROM LATERAL (SELECT format($text$
-DECLARE
-    simhash_line pg_catalog.text;
-BEGIN
-    IF pg_catalog.to_regclass(%L::pg_catalog.text) IS NULL THEN
-%s        CREATE TABLE %s AS
-            SELECT * FROM %s.simhash_dedup_plan(%s);
-%s    ELSIF (SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute
-            WHERE attrelid OPERATOR(pg_catalog.=) %1$L::pg_catalog.regclass
-                AND pg_catalog.concat(attname, ' ', atttypid) IN (%7$s)) < 6 THEN
-        RAISE datatype_mismatch USING MESSAGE = 'the plan has other columns than simhash_dedup_plan returns';
-    END IF;
-    -- without an identity a publication of all tables refuses the updates
-    ALTER TABLE %3$s ADD COLUMN IF NOT EXISTS done pg_catalog.text, REPLICA IDENTITY FULL;
-    -- without names, which may be taken: a turn takes no longer in a plan of a million pairs
-    IF NOT EXISTS (SELECT FROM pg_catalog.pg_index WHERE indrelid OPERATOR(pg_catalog.=) %1$L::pg_catalog.regclass) THEN
-        CREATE INDEX ON %3$s (done, gone);
-        CREATE INDEX ON %3$s (done, kept);
-    END IF;
-    ANALYZE %3$s;
-END
-$text$, plan_name, schemas.text || extension, plan_name, schema, typed, (SELECT revoke FROM revokes WHERE revokes.n = 'plan'), planned.columns)
-          FROM planned, schemas WHERE length(margin) = 8 AND of_what = 'all') AS b (body),
-        _simhash_quote(body) AS tag
-    UNION ALL
-    SELECT 2, format(E'-- The log, and its comment, which puts all back.\nDO %s%s%s;\n', tag, body, tag)
-    FROM logs, _simhash_quote(body) AS tag
-    UNION ALL
-    SELECT 3, format(E'DO %s%s%s;\n', tag, body, tag)
-    FROM _simhash_quote(body) AS tag) AS statements (n, text)
-ORDER BY n;
-END;
-COMMENT ON FUNCTION simhash_dedup_script(
-    regclass, text, text, bigint, text, text, text[], text, text,
-    double precision, text, bigint, regclass, text, text, interval, text, text,
-    bigint) IS
-'a script that carries out a plan in batches, with a log to put rows back, as text to read';
+CREATE PROCEDURE simhash_dedup_apply(
+    relation regclass, plan regclass, log text DEFAULT NULL,
+    children text DEFAULT NULL, batch bigint DEFAULT 1000)
+AS 'MODULE_PATHNAME', 'simhash_dedup_apply'
+LANGUAGE C;
+COMMENT ON PROCEDURE simhash_dedup_apply(regclass, regclass, text, text, bigint) IS
+'remove the rows that a plan says may go, in batches, with a log to put them back';
+
+CREATE PROCEDURE simhash_dedup_undo(
+    relation regclass, log regclass, plan regclass DEFAULT NULL)
+AS 'MODULE_PATHNAME', 'simhash_dedup_undo'
+LANGUAGE C;
+COMMENT ON PROCEDURE simhash_dedup_undo(regclass, regclass, regclass) IS
+'put back what simhash_dedup_apply has kept in a log';
 
 -- Internal: for the DELETE of simhash_dedup_sql, for commands about clusters that
 -- keep themselves, and for tools/report.sql, which call them with all arguments, of

@@ -3,9 +3,9 @@
  * dedup.c
  *		What removes the rows of a table that are near-duplicates is made of.
  *
- * The text of the DELETE and that of a script are put together in SQL, in the
- * extension's script: simhash_dedup_sql, simhash_dedup_script.  What both and
- * simhash_dedup_plan have in common is here: the call that decides which rows go.
+ * The text of the DELETE is put together in SQL, in the extension's script:
+ * simhash_dedup_sql.  What it has in common with simhash_dedup_plan is here: the call
+ * that decides which rows go.
  *
  * Rows are told apart by ctid, so a table needs no key; in a table with
  * partitions or children by tableoid and ctid.  Both together are a text,
@@ -81,6 +81,23 @@ write_dedup_rows(const SimhashTable *table)
 	return simhash_write_rows(table, columns);
 }
 
+/* The names of the columns that a decision about two rows rests upon. */
+static List *
+list_compared(const SimhashTable *table)
+{
+	List	   *names = NIL;
+	int			column = 0;
+
+	while ((column = bms_next_member(table->compared, column)) > 0)
+	{
+		char	   *name = get_attname(table->oid, (AttrNumber) column, true);
+
+		if (name != NULL)
+			names = lappend(names, name);
+	}
+	return names;
+}
+
 /* What is known of a table, as a row of SQL. */
 static Datum
 make_row(const SimhashTable *table, int64 k, TupleDesc columns)
@@ -99,14 +116,10 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
 		known ? simhash_write_cast(table->document, table->document_type, table->documents->type) : NULL,
 		options->similarity, known ? options->profile : NULL,
 		known && !options->limited ? least : NULL,
-		keyed ? simhash_write_has_key(table, "t", "p.gone") : NULL,
-		keyed ? simhash_write_has_key(table, "g", "p.gone") : NULL,
-		keyed ? simhash_write_has_key(table, "s", "p.kept") : NULL,
-		keyed ? simhash_write_has_key(table, "t", "w.\"simhash key\"") : NULL,
 		simhash_write_apart(table), table->condition, table->moment
 	};
-	Datum		values[lengthof(texts) + 6] = {0};
-	bool		nulls[lengthof(texts) + 6] = {false};
+	Datum		values[lengthof(texts) + 7] = {0};
+	bool		nulls[lengthof(texts) + 7] = {false};
 	Datum	   *value = values + lengthof(texts);
 
 	/* It is read again, whatever the settings of the session. */
@@ -124,6 +137,7 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
 	*value++ = PointerGetDatum(strlist_to_textarray(table->groups));
 	nulls[value - values] = !options->limited;
 	*value++ = Int64GetDatum(options->at_most);
+	*value++ = PointerGetDatum(strlist_to_textarray(list_compared(table)));
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values,
 											 nulls));
 }
@@ -134,21 +148,19 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
  *		at_least double precision, profile text, at_most bigint, apart regclass,
  *		condition text, moment text, near_in interval, reports boolean)
  *		-> (name text, source text, place text, id text, key text, rows text,
- *		fp text, doc text, similarity text, profile text, bound text, goes text,
- *		gone text, kept text, wanted text, series text, condition text, moment text,
- *		k bigint, decides boolean, by_text boolean, arrays boolean, groups text[],
- *		at_most bigint)
+ *		fp text, doc text, similarity text, profile text, bound text, series text,
+ *		condition text, moment text, k bigint, decides boolean, by_text boolean,
+ *		arrays boolean, groups text[], at_most bigint, compared text[])
  *
  * What the texts of a report and of a removal are made of, where it takes more than
  * a look into the catalogue.  The table; how FROM names it; whether its rows are
  * here.  Of a row t: what tells it apart while a statement runs, and for whoever
  * reads a plan; its fingerprint and document, cast.  The query for the rows among
  * which clusters are sought.  How documents are compared, with what follows from the
- * fingerprint, and whether they decide.  Conditions: that t goes by the line p of a
- * plan, that g does, that s stays, that t is wanted by a line w.  The query for pairs
- * of keys to leave alone, or NULL.  The condition that t takes part, and the moment of
- * t.  Whether t is told apart by a text, documents are arrays; and in what rows of a
- * group are equal.
+ * fingerprint, and whether they decide.  The query for pairs of keys to leave alone, or
+ * NULL.  The condition that t takes part, and the moment of
+ * t.  Whether t is told apart by a text, documents are arrays; in what rows of a group are equal; and which columns all this
+ * reads.
  *
  * Errors: null_value_not_allowed, wrong_object_type (not a table), those of
  * simhash_read_source, invalid_parameter_value (k, kind, near_in, what is said of
@@ -175,11 +187,12 @@ simhash_dedup_table(PG_FUNCTION_ARGS)
 /*
  * _simhash_plan_rows(relation regclass, query text, apart regclass)
  *		-> setof (gone text[], kept text[], distance integer,
- *		similarity double precision, needed double precision, doubt text)
+ *		similarity double precision, doubt text, family bigint, differs text,
+ *		evidence bigint)
  * _simhash_report_rows(the same)
  *		-> setof (kind text, cluster bigint, n bigint, bytes bigint,
- *		distance integer, similarity double precision, needed double precision,
- *		doubt text, repeats double precision, value text)
+ *		distance integer, similarity double precision, doubt text, family bigint,
+ *		value text)
  *
  * The rows of a query about a table, and one of pairs that are apart (or the same),
  * which must have such columns.

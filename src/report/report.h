@@ -6,7 +6,7 @@
  * In comes a table, with an expression for the fingerprint of a row, a distance,
  * which rows take part, which of them are compared, and how; report_table.c finds out what
  * else has to be known, and dedup.c hands it to SQL.  There, in the extension's
- * script, the texts are written: of a report, a plan, a DELETE, a script.  Nothing
+ * script, the texts are written: of a report, a plan, a DELETE.  Nothing
  * in the table is changed.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -75,9 +75,11 @@ typedef struct SimhashTable
 	SimhashDocuments *documents;	/* to take them; NULL if they are not
 									 * known */
 	bool		decides;		/* the documents do, not only distances */
+	Bitmapset  *compared;		/* columns that all these expressions read */
 } SimhashTable;
 
 /* report_table.c */
+extern void simhash_find_rows(SimhashTable *table);
 extern int64 simhash_find_table(SimhashTable *table, FunctionCallInfo fcinfo);
 extern char *simhash_write_cast(const char *expression, Oid given, Oid type);
 extern char *simhash_write_key(const SimhashTable *table, const char *alias);

@@ -18,6 +18,7 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/scansup.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -129,14 +130,36 @@ write_given(const SimhashTable *table, const char *given)
 		psprintf("t.%s", quote_identifier(given)) : given;
 }
 
+/* Note the columns that an expression over the table reads. */
+static void
+note_columns(SimhashTable *table, Node *expression)
+{
+	Relation	relation = relation_open(table->oid, NoLock);
+	int			all = RelationGetNumberOfAttributes(relation);
+	List	   *columns = pull_vars_of_level(expression, 0);
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		AttrNumber	column = lfirst_node(Var, lc)->varattno;
+
+		if (column > 0)
+			table->compared = bms_add_member(table->compared, column);
+		else if (column == 0)
+			table->compared = bms_add_range(table->compared, 1, all);
+	}
+	relation_close(relation, NoLock);
+}
+
 /* Read an expression over the table t. */
 static Node *
-read_expression(const SimhashTable *table, const char *source, SimhashSource kind)
+read_expression(SimhashTable *table, const char *source, SimhashSource kind)
 {
 	Relation	relation = relation_open(table->oid, NoLock);
 	Node	   *expression = simhash_read_source(relation, source, kind);
 
 	relation_close(relation, NoLock);
+	note_columns(table, expression);
 	return expression;
 }
 
@@ -325,6 +348,21 @@ check_table_rights(Oid relation)
 					   get_rel_name(relation));
 }
 
+/* Find the name of a table that is locked, where its rows are, and what tells them apart. */
+void
+simhash_find_rows(SimhashTable *table)
+{
+	List	   *parts = find_all_inheritors(table->oid, NoLock, NULL);
+
+	table->name = simhash_quoted_name(table->oid);
+	table->place = find_place(table->oid, parts);
+	table->parted = table->place == SIMHASH_HERE &&
+		(get_rel_relkind(table->oid) == RELKIND_PARTITIONED_TABLE || list_length(parts) > 1);
+	table->source = table->place == SIMHASH_HERE && !table->parted ?
+		psprintf("ONLY %s", table->name) : table->name;
+	find_key(table);
+}
+
 /*
  * Find a table, and fail unless its relkind is one of "relkinds"; returns the
  * expression for the fingerprint.  It stays locked against changes, but its schema may
@@ -336,7 +374,6 @@ find_relation(SimhashTable *table, const char *relkinds)
 	Oid			relation = table->oid;
 	char		relkind = get_rel_relkind(relation);
 	Node	   *expression;
-	List	   *parts;
 
 	if (relkind != '\0')
 	{
@@ -350,15 +387,9 @@ find_relation(SimhashTable *table, const char *relkinds)
 	}
 	expression = simhash_check_fingerprint(relation, table->fingerprint,
 										   &table->type, &table->width);
+	note_columns(table, expression);
 	/* That has locked it: before, another could be put in its place. */
-	table->name = simhash_quoted_name(relation);
-	parts = find_all_inheritors(relation, NoLock, NULL);
-	table->place = find_place(relation, parts);
-	table->parted = table->place == SIMHASH_HERE &&
-		(relkind == RELKIND_PARTITIONED_TABLE || list_length(parts) > 1);
-	table->source = table->place == SIMHASH_HERE && !table->parted ?
-		psprintf("ONLY %s", table->name) : table->name;
-	find_key(table);
+	simhash_find_rows(table);
 	return expression;
 }
 

@@ -1,0 +1,594 @@
+/*-------------------------------------------------------------------------
+ *
+ * apply.c
+ *		A plan, carried out in batches.
+ *
+ * A batch takes some lines of the plan, locks their rows, in the order in which all
+ * removals lock, and looks whether what the lines rest upon is still so.  Then it
+ * carries these out in one subtransaction; where the server refuses, by halves, until
+ * a line alone stays, and "done" says why.  So constraints and triggers themselves
+ * decide what may move and what collides.  Rows that refer to one that goes are all
+ * seen, since one that comes later has to wait for the lock.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "removal/removal.h"
+
+#include "catalog/index.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "relation.h"
+
+PG_FUNCTION_INFO_V1(simhash_dedup_apply);
+
+#define MOST_BYTES		200		/* of what the server says, in the plan */
+#define DROP_TRIES		20		/* to drop an index beside others */
+#define DROP_WAIT		20000L	/* microseconds in between */
+
+/* A call of simhash_dedup_apply. */
+typedef struct Apply
+{
+	Removal		removal;
+	int64		batch;
+	MemoryContext context;		/* of the call */
+	List	   *indexes;		/* that were made for it, as OIDs */
+	const RemovalKey *key;		/* whose rows move one by one */
+	const char *row;			/* of that key: conditions for it */
+	int64		stay;			/* lines refused or changed */
+} Apply;
+
+/* Fail, so that a line stays for this reason. */
+static void
+stay_for(const char *why)
+{
+	ereport(ERROR, (errcode(ERRCODE_RAISE_EXCEPTION), errmsg("%s", why)));
+}
+
+/* How many lines there are in an array of their places. */
+static int
+count_lines(Datum lines)
+{
+	return ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(lines)),
+						  ARR_DIMS(DatumGetArrayTypeP(lines)));
+}
+
+/* Fail unless the plan has what simhash_dedup_plan returns. */
+static void
+check_plan(const Removal *removal)
+{
+	static const struct
+	{
+		const char *name;
+		Oid			type;
+	}			columns[] = {
+		{"gone", TEXTARRAYOID}, {"kept", TEXTARRAYOID}, {"distance", INT4OID},
+		{"similarity", FLOAT8OID}, {"doubt", TEXTOID}, {"compared", TEXTARRAYOID},
+		{"evidence", INT8OID}, {"done", TEXTOID}
+	};
+
+	for (int i = 0; i < (int) lengthof(columns); i++)
+	{
+		AttrNumber	column = get_attnum(removal->plan, columns[i].name);
+
+		if (get_atttype(removal->plan, column) != columns[i].type)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("plan %s has no column \"%s\" of type %s",
+							simhash_quoted_name(removal->plan), columns[i].name,
+							format_type_be(columns[i].type)),
+					 errhint("Make it by CREATE TABLE ... AS SELECT * FROM simhash_dedup_plan(...).")));
+	}
+}
+
+/*
+ * Have the plan say what was done, and find its lines.  Without an identity a
+ * publication of all tables refuses that.
+ */
+static void
+prepare_plan(Removal *removal)
+{
+	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
+															"ALTER TABLE {plan} ADD COLUMN IF NOT EXISTS done pg_catalog.text,"
+															" REPLICA IDENTITY FULL", NULL), 0);
+	check_plan(removal);
+	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
+															"SELECT FROM pg_catalog.pg_index WHERE indrelid {=}"
+															" {name}::pg_catalog.regclass::pg_catalog.oid", "name",
+															quote_literal_cstr(simhash_quoted_name(removal->plan)), NULL), 0);
+	if (SPI_processed == 0)
+	{
+		(void) simhash_removal_run(removal, simhash_removal_sql(removal,
+																"CREATE INDEX ON {plan} (done, gone)", NULL), 0);
+		(void) simhash_removal_run(removal, simhash_removal_sql(removal,
+																"CREATE INDEX ON {plan} (done, kept)", NULL), 0);
+	}
+	(void) simhash_removal_run(removal, simhash_removal_sql(removal, "ANALYZE {plan}", NULL), 0);
+
+	/* No row has two keys: what is said of one holds for it. */
+	if (simhash_removal_run(removal, simhash_removal_sql(removal,
+														 "WITH found AS MATERIALIZED (" /* lest the first be sought by a nested loop */
+														 "SELECT t.tableoid AS part, t.ctid AS place FROM {source} AS t"
+														 " JOIN (SELECT gone FROM {plan} UNION SELECT kept FROM {plan})"
+														 " AS w (\"simhash key\") ON {t is wanted})"
+														 " SELECT FROM found GROUP BY part, place HAVING pg_catalog.count(*) {>} 1 LIMIT 1",
+														 NULL), 0) > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("plan %s writes the key of a row in two ways", simhash_quoted_name(removal->plan))));
+}
+
+/*
+ * The columns that lines rest upon, quoted.  A plan is of one call: others may have read
+ * other columns.
+ */
+static List *
+find_compared(const Removal *removal)
+{
+	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal,
+																	 "SELECT DISTINCT compared FROM {plan} WHERE compared IS NOT NULL LIMIT 2",
+																	 NULL), 0);
+	List	   *columns = n == 0 ? NIL : simhash_removal_list(0, 1);
+	ListCell   *lc;
+
+	if (n > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("plan %s has lines of calls that read other columns", simhash_quoted_name(removal->plan)),
+				 errhint("Keep the lines of each call in a plan of its own.")));
+	foreach(lc, columns)
+	{
+		(void) simhash_find_column(removal->relation, lfirst(lc), "plan",
+								   " The plan says that they were compared.");
+		lfirst(lc) = unconstify(char *, quote_identifier(lfirst(lc)));
+	}
+	return columns;
+}
+
+/*
+ * Make an index by which the rows of a child are found, for the time of the call.  The
+ * server itself looks for them whenever a row goes.  One that a call left which did
+ * not come to its end is known by its name.
+ */
+static void
+find_index(Apply *apply, const RemovalKey *key)
+{
+	Removal    *removal = &apply->removal;
+	const char *child = simhash_quoted_name(key->table);
+	const char *columns = simhash_removal_each("{1}", ", ", key->theirs, NIL, NIL);
+	Oid			schema = get_rel_namespace(key->table);
+	char	   *name = makeObjectName("simhash_removal", get_rel_name(key->table), psprintf("%u", key->oid));
+	bool		may = simhash_owns_relation(key->table, GetUserId());
+	MemoryContext context;
+
+	if (!key->indexed)
+		ereport(NOTICE,
+				(errmsg("no index of %s begins with a column of (%s), which refers to %s",
+						child, columns, removal->table->name),
+				 may ? errdetail("One is made for the time of this call; its writers wait until it is made.") :
+				 errdetail("All of it is read for each row that goes; its owner can make one."),
+				 errhint("CREATE INDEX CONCURRENTLY makes one beside writers.")));
+	if (!key->indexed && may)
+		(void) simhash_removal_run(removal, psprintf("CREATE INDEX %s ON %s (%s)", quote_identifier(name), child, columns), 0);
+	if (!OidIsValid(get_relname_relid(name, schema)))
+		return;
+	context = MemoryContextSwitchTo(apply->context);
+	apply->indexes = lappend_oid(apply->indexes, get_relname_relid(name, schema));
+	MemoryContextSwitchTo(context);
+}
+
+/* Drop the indexes that were made; those that others use all the time stay. */
+static void
+drop_indexes(Apply *apply)
+{
+	const Removal *removal = &apply->removal;
+	ListCell   *lc;
+
+	foreach(lc, apply->indexes)
+	{
+		Oid			table = IndexGetRelation(lfirst_oid(lc), true);
+		int			tries = DROP_TRIES;
+
+		if (!OidIsValid(table))
+			continue;
+		while (!ConditionalLockRelationOid(table, AccessExclusiveLock) && --tries > 0)
+		{
+			CHECK_FOR_INTERRUPTS();
+			pg_usleep(DROP_WAIT);
+		}
+		if (tries == 0)
+			ereport(NOTICE,
+					(errmsg("index %s is left, as its table is in use", simhash_quoted_name(lfirst_oid(lc))),
+					 errhint("DROP INDEX CONCURRENTLY drops it.")));
+		else
+			(void) simhash_removal_run(removal, psprintf("DROP INDEX %s", simhash_quoted_name(lfirst_oid(lc))), 0);
+	}
+}
+
+/*
+ * Choose the lines of a batch: lock their rows, and compare these with what the lines
+ * rest upon.  What others go for does not go itself, and a row goes once, whatever its
+ * key is written as.  Returns how many lines were looked at; those that may be carried
+ * out are in *lines, as ctids.
+ */
+static uint64
+choose_lines(Apply *apply, Datum **lines, int *n)
+{
+	static const char *const open =
+	"{p}.done IS NULL AND coalesce({p}.doubt, 'no') {=} 'no'::pg_catalog.text";
+	Removal    *removal = &apply->removal;
+	List	   *compared = find_compared(removal);
+	uint64		tried;
+
+	tried = simhash_removal_run(removal, simhash_removal_sql(removal,
+															 "WITH pair AS MATERIALIZED ("
+															 "SELECT p.ctid AS line, p.gone, p.kept, p.evidence FROM {plan} AS p"
+															 " WHERE {p is open} ORDER BY p.gone DESC LIMIT {batch}"
+															 "), wanted (\"simhash key\") AS (SELECT gone FROM pair UNION SELECT kept FROM pair"
+															 "), found AS MATERIALIZED ("
+															 "SELECT w.\"simhash key\" AS key, t.tableoid AS part, t.ctid AS place,"
+															 " {schema}._simhash_hash_row(ROW({compared})) AS hash"
+															 " FROM {source} AS t JOIN wanted AS w ON {t is wanted}"
+															 " ORDER BY t.tableoid, t.ctid FOR UPDATE OF t"
+															 "), told AS (SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys,"
+															 " pg_catalog.count(*) OVER (PARTITION BY key) AS places FROM found"
+															 "), judged AS MATERIALIZED (SELECT p.line, p.gone, (p.gone {<>} p.kept"
+															 " AND g.keys {=} 1 AND s.keys {=} 1 AND g.places {=} 1 AND s.places {=} 1"
+															 " AND g.hash {#} s.hash {=} p.evidence"
+															 " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE {o is open} AND o.gone {=} s.key OFFSET 0)"
+															 " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE {o is open} AND o.gone {=} g.key AND o.ctid {<} p.line OFFSET 0)"
+															 " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE o.done {=} 'removed'::pg_catalog.text AND o.kept {=} g.key OFFSET 0)"
+															 ") IS TRUE AS goes FROM pair AS p LEFT JOIN told AS g ON g.key {=} p.gone"
+															 " LEFT JOIN told AS s ON s.key {=} p.kept"
+															 "), changed AS (UPDATE {plan} AS q SET done = 'changed' FROM judged AS j"
+															 " WHERE q.ctid {=} j.line AND NOT j.goes)"
+															 " SELECT line, goes FROM judged ORDER BY gone DESC",
+															 "p is open", simhash_removal_sql(removal, open, "p", "p", NULL),
+															 "o is open", simhash_removal_sql(removal, open, "p", "o", NULL),
+															 "batch", apply->batch > 0 ? psprintf(INT64_FORMAT, apply->batch) : "ALL",
+															 "compared", simhash_removal_each("t.{1}", ", ", compared, NIL, NIL), NULL), 0);
+	*lines = palloc(Max(tried, 1) * sizeof **lines);
+	*n = 0;
+	for (uint64 i = 0; i < tried; i++)
+	{
+		if (DatumGetBool(simhash_removal_datum(i, 2)))
+			(*lines)[(*n)++] = simhash_removal_datum(i, 1);
+		else
+			apply->stay++;
+	}
+	SPI_freetuptable(SPI_tuptable);
+	return tried;
+}
+
+/* A part of a statement about a key, with the columns of both sides and their operators. */
+static char *
+each_column(const RemovalKey *key, const char *template, const char *between)
+{
+	return simhash_removal_each(template, between, key->theirs, key->ours, key->equals);
+}
+
+/*
+ * Rows (t) that refer by a key to those that go (g) by lines of the plan (p), with the
+ * rows that stay for these (s), if that is wanted: then these have what is to be
+ * referred to.
+ */
+static char *
+referring_rows(const Removal *removal, const RemovalKey *key, bool kept)
+{
+	return simhash_removal_sql(removal, kept ?
+							   "{plan} AS p JOIN {source} AS g ON {g has gone} JOIN {source} AS s ON {s has kept}"
+							   " JOIN {child} AS t ON {refers} WHERE {lines} AND {whole}" :
+							   "{plan} AS p JOIN {source} AS g ON {g has gone} JOIN {child} AS t ON {refers}"
+							   " AND ROW(t.tableoid, t.ctid) {<>} ROW(g.tableoid, g.ctid) WHERE {lines}",
+							   "child", key->child->name,
+							   "refers", each_column(key, "g.{2} {3} t.{1}", " AND "),
+							   "whole", each_column(key, "s.{2} IS NOT NULL", " AND "),
+							   "lines", simhash_removal_sql(removal, "p.ctid {=} ANY ($1)", NULL), NULL);
+}
+
+/* Run a statement that changes rows of a child, and keep in its log what it returns. */
+static uint64
+run_logged(Removal *removal, const RemovalKey *key, const char *statement,
+		   const char *row, const char *action, Datum lines)
+{
+	const RemovalTable *child = key->child;
+	const char *template = child->log == NULL ? "{statement}" :
+		"WITH done AS ({statement} RETURNING {row}{now_t}, '{what}')"
+		" INSERT INTO {log} ({columns}{now}, {action}, {step}) SELECT d.*, $2 FROM done AS d";
+
+	return simhash_removal_run(removal, simhash_removal_sql(removal, template, "statement", statement,
+															"row", simhash_removal_each(psprintf("%s.{1}", row), ", ", child->columns, NIL, NIL),
+															"now_t", simhash_removal_each(", t.{1}", "", child->followed, NIL, NIL),
+															"now", simhash_removal_each(", {1}", "", child->now, NIL, NIL),
+															"what", action, "log", child->log, "action", child->action, "step", child->step,
+															"columns", simhash_removal_each("{1}", ", ", child->columns, NIL, NIL), NULL), lines);
+}
+
+/* Have rows of a child refer to what stays: (w) is a row as it was. */
+static uint64
+move(Apply *apply, const RemovalKey *key, const char *which, Datum lines)
+{
+	Removal    *removal = &apply->removal;
+
+	return run_logged(removal, key, simhash_removal_sql(removal,
+														"UPDATE {child} AS t SET {columns} FROM {plan} AS p"
+														" JOIN {source} AS g ON {g has gone} JOIN {source} AS s ON {s has kept}"
+														" JOIN {child} AS w ON {refers} WHERE p.ctid {=} ANY ($1) AND {whole}"
+														" AND t.tableoid {=} w.tableoid AND t.ctid {=} w.ctid{which}",
+														"child", key->child->name, "which", which,
+														"columns", each_column(key, "{1} = s.{2}", ", "),
+														"refers", each_column(key, "g.{2} {3} w.{1}", " AND "),
+														"whole", each_column(key, "s.{2} IS NOT NULL", " AND "), NULL),
+					  "w", "moved", lines);
+}
+
+/* Move the row of a key that is being looked at. */
+static void
+move_row(Removal *removal, Datum lines)
+{
+	Apply	   *apply = (Apply *) removal;
+
+	if (move(apply, apply->key, apply->row, lines) == 0)
+		stay_for("children");
+}
+
+/* Is an error that of a unique or exclusion constraint of the child, not of what else is written? */
+static bool
+is_collision(const RemovalKey *key, const ErrorData *error)
+{
+	Oid			index;
+
+	if ((error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION &&
+		 error->sqlerrcode != ERRCODE_EXCLUSION_VIOLATION) ||
+		error->constraint_name == NULL || error->schema_name == NULL)
+		return false;
+	index = get_relname_relid(error->constraint_name, get_namespace_oid(error->schema_name, true));
+	return OidIsValid(index) && get_rel_relkind(index) == RELKIND_INDEX &&
+		list_member_oid(find_all_inheritors(key->child->oid, NoLock, NULL), IndexGetRelation(index, true));
+}
+
+/* Move rows of a child one by one, and drop those that collide. */
+static void
+move_each(Apply *apply, const RemovalKey *key, Datum lines)
+{
+	Removal    *removal = &apply->removal;
+	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal,
+																	 "SELECT pg_catalog.format(' AND t.tableoid {=} ''%s''::pg_catalog.oid AND t.ctid {=} ''%s''::pg_catalog.tid',"
+																	 " t.tableoid, t.ctid) FROM {rows} ORDER BY t.tableoid, t.ctid FOR UPDATE OF t",
+																	 "rows", referring_rows(removal, key, true), NULL), lines);
+	SPITupleTable *found = SPI_tuptable;
+
+	apply->key = key;
+	for (uint64 i = 0; i < n; i++)
+	{
+		ErrorData  *error;
+
+		apply->row = SPI_getvalue(found->vals[i], found->tupdesc, 1);
+		error = simhash_removal_try(removal, lines, move_row);
+		if (error == NULL)
+			removal->done.moved++;
+		else if (!is_collision(key, error))
+			ReThrowError(error);
+		else
+		{
+			(void) run_logged(removal, key, simhash_removal_sql(removal, "DELETE FROM {child} AS t WHERE true{row}",
+																"child", key->child->name, "row", apply->row, NULL),
+							  "t", "dropped", lines);
+			removal->done.dropped++;
+		}
+	}
+	SPI_freetuptable(found);
+}
+
+/* Move all rows of a child at once.  A trigger may skip one, or lose it. */
+static void
+move_all(Apply *apply, const RemovalKey *key, Datum lines)
+{
+	Removal    *removal = &apply->removal;
+	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal, "SELECT FROM {rows} FOR UPDATE OF t",
+																	 "rows", referring_rows(removal, key, true), NULL), lines);
+
+	SPI_freetuptable(SPI_tuptable);
+	if (n > 0 && move(apply, key, "", lines) < n)
+		stay_for("children");
+	removal->done.moved += n;
+}
+
+/* Fail if rows still refer to those that go. */
+static void
+check_left(const Removal *removal, const RemovalKey *key, Datum lines)
+{
+	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal, "SELECT FROM {rows} LIMIT 1", "rows",
+																	 referring_rows(removal, key, false), NULL), lines);
+
+	SPI_freetuptable(SPI_tuptable);
+	if (n > 0)
+		stay_for(key->own ? "own children" : "children");
+}
+
+/* Remove the rows, and keep in the log what they were. */
+static void
+remove_rows(Removal *removal, Datum lines)
+{
+	const RemovalTable *table = removal->table;
+	const char *template = table->log == NULL ?
+		"DELETE FROM {source} AS t USING {plan} AS p WHERE p.ctid {=} ANY ($1) AND {t has gone}" :
+		"WITH done AS (DELETE FROM {source} AS t USING {plan} AS p WHERE p.ctid {=} ANY ($1) AND {t has gone}"
+		" RETURNING {row}, p.kept, p.distance, p.similarity)"
+		" INSERT INTO {log} ({columns}, {kept}, {distance}, {similarity}, {step}) SELECT d.*, $2 FROM done AS d";
+	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal, template, "log", table->log,
+																	 "row", simhash_removal_each("t.{1}", ", ", table->columns, NIL, NIL),
+																	 "columns", simhash_removal_each("{1}", ", ", table->columns, NIL, NIL),
+																	 "kept", table->kept, "distance", table->distance,
+																	 "similarity", table->similarity, "step", table->step, NULL), lines);
+
+	if (n < (uint64) count_lines(lines) ||
+		simhash_removal_run(removal, simhash_removal_sql(removal,
+														 "SELECT FROM {plan} AS p WHERE p.ctid {=} ANY ($1) AND (EXISTS (SELECT FROM {source} AS t WHERE {t has gone})"
+														 " OR NOT EXISTS (SELECT FROM {source} AS s WHERE {s has kept})) LIMIT 1", NULL), lines) > 0)
+		stay_for("not removed");
+}
+
+/*
+ * Carry out lines: one foreign key after the other, as a row may have two that both
+ * move; then nothing refers to a row that goes.
+ */
+static void
+carry_out(Removal *removal, Datum lines)
+{
+	ListCell   *lc;
+
+	foreach(lc, removal->keys)
+	{
+		const RemovalKey *key = lfirst(lc);
+
+		if (key->own)
+			continue;
+		removal->done.step++;
+		if (removal->drops && key->collides)
+			move_each((Apply *) removal, key, lines);
+		else
+			move_all((Apply *) removal, key, lines);
+	}
+	foreach(lc, removal->keys)
+		check_left(removal, lfirst(lc), lines);
+	removal->done.step++;
+	remove_rows(removal, lines);
+	removal->done.gone += simhash_removal_run(removal, simhash_removal_sql(removal,
+																	"UPDATE {plan} AS p SET done = 'removed' WHERE p.ctid {=} ANY ($1)",
+																	NULL), lines);
+}
+
+/* Say in the plan why a line stays. */
+static void
+say_why(Removal *removal, Datum lines, const char *why)
+{
+	char	   *cut = pnstrdup(why, pg_mbcliplen(why, (int) strlen(why), MOST_BYTES));
+
+	((Apply *) removal)->stay++;
+	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
+															"UPDATE {plan} AS p SET done = {why} WHERE p.ctid {=} ANY ($1)", "why",
+															quote_literal_cstr(psprintf("stays: %s", cut)), NULL), lines);
+}
+
+/*
+ * Have rows that stayed, in an earlier call, too, be tried again, once no row of their
+ * table refers to them; whether there are such.
+ */
+static bool
+try_again(const Removal *removal)
+{
+	StringInfoData none;
+	ListCell   *lc;
+
+	initStringInfo(&none);
+	foreach(lc, removal->keys)
+	{
+		const RemovalKey *key = lfirst(lc);
+
+		if (key->own)
+			appendStringInfo(&none, " AND NOT EXISTS (SELECT FROM %s OFFSET 0)",
+							 simhash_removal_sql(removal, "{source} AS g JOIN {child} AS t ON {refers}"
+												 " AND ROW(t.tableoid, t.ctid) {<>} ROW(g.tableoid, g.ctid) WHERE {g has gone}",
+												 "child", key->child->name,
+												 "refers", each_column(key, "g.{2} {3} t.{1}", " AND "), NULL));
+	}
+	return none.len > 0 &&
+		simhash_removal_run(removal, simhash_removal_sql(removal,
+														 "UPDATE {plan} AS p SET done = NULL WHERE done {=} 'stays: own children'::pg_catalog.text{none}",
+														 "none", none.data, NULL), 0) > 0;
+}
+
+/* Carry out a batch; returns whether there may be another one. */
+static bool
+take_batch(Apply *apply, bool *again)
+{
+	Removal    *removal = &apply->removal;
+	int64		before = removal->done.gone;
+	Datum	   *lines;
+	int			n;
+	bool		more;
+
+	simhash_removal_begin(removal);
+	more = choose_lines(apply, &lines, &n) > 0;
+	if (more)
+		simhash_removal_halve(removal, lines, n, carry_out, say_why);
+	else if (*again)
+	{
+		more = try_again(removal);
+		*again = false;
+	}
+	*again |= removal->done.gone > before;
+	simhash_removal_end(removal);
+	return more;
+}
+
+/* Carry out the plan. */
+static void
+apply_plan(Removal *removal)
+{
+	Apply	   *apply = (Apply *) removal;
+	bool		again = true;
+	ListCell   *lc;
+
+	simhash_progress_step("preparing");
+	simhash_removal_begin(removal);
+	prepare_plan(removal);
+	foreach(lc, removal->keys)
+		find_index(apply, lfirst(lc));
+	foreach(lc, removal->others)
+		find_index(apply, lfirst(lc));
+	simhash_removal_end(removal);
+	while (take_batch(apply, &again))
+		simhash_progress_rows("removed", removal->done.gone);
+	if (apply->indexes != NIL)
+	{
+		simhash_removal_begin(removal);
+		drop_indexes(apply);
+		simhash_removal_end(removal);
+	}
+	ereport(NOTICE,
+			(errmsg("removed " INT64_FORMAT " rows of %s", removal->done.gone, simhash_quoted_name(removal->relation)),
+			 errdetail(INT64_FORMAT " rows of others moved, " INT64_FORMAT " were dropped; " INT64_FORMAT
+					   " rows of the plan stay, of which column \"done\" says why.",
+					   removal->done.moved, removal->done.dropped, apply->stay)));
+}
+
+/*
+ * simhash_dedup_apply(relation regclass, plan regclass, log text DEFAULT NULL,
+ *		children text DEFAULT NULL, batch bigint DEFAULT 1000)
+ *
+ * Remove the rows that a plan says may go, as far as neither row of a line has changed
+ * since in what was compared.
+ *
+ * Errors: null_value_not_allowed, invalid_parameter_value (children, batch),
+ * wrong_object_type (not a table), feature_not_supported (keys that cannot move, or be
+ * put back), insufficient_privilege, datatype_mismatch (the plan),
+ * object_not_in_prerequisite_state (a log of another table), undefined_column (of the
+ * plan's, by now).
+ */
+Datum
+simhash_dedup_apply(PG_FUNCTION_ARGS)
+{
+	Apply		apply = {.context = CurrentMemoryContext};
+
+	simhash_check_not_null(fcinfo, 0, 1);
+	apply.removal.plan = PG_GETARG_OID(1);
+	apply.removal.log = PG_ARGISNULL(2) ? NULL : simhash_text_argument(fcinfo, 2);
+	apply.removal.children = !PG_ARGISNULL(3);
+	apply.removal.drops = apply.removal.children && simhash_choose(fcinfo, 3, "move", "stay");
+	if (!PG_ARGISNULL(4))
+		apply.batch = simhash_check_range("", "batch", PG_GETARG_INT64(4), 1, PG_INT64_MAX, 0);
+	simhash_removal_call(&apply.removal, fcinfo, apply_plan);
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,84 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch.c
+ *		The batches in which a plan is carried out, or taken back.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "removal/removal.h"
+
+#include "access/xact.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+/* Do what a call is for, with its progress shown; its first argument is the table. */
+void
+simhash_removal_call(Removal *removal, FunctionCallInfo fcinfo,
+					 void (*act) (Removal *))
+{
+	SimhashProgress progress;
+
+	removal->function = fcinfo->flinfo->fn_oid;
+	removal->relation = PG_GETARG_OID(0);
+	removal->atomic = fcinfo->context == NULL ||
+		!IsA(fcinfo->context, CallContext) ||
+		castNode(CallContext, fcinfo->context)->atomic;
+	(void) SPI_connect_ext(removal->atomic ? 0 : SPI_OPT_NONATOMIC);
+	removal->context = AllocSetContextCreate(CurrentMemoryContext,
+											 "simhash removal",
+											 ALLOCSET_DEFAULT_SIZES);
+	/* The caller's transaction may have a snapshot, and an isolation level. */
+	if (!removal->atomic)
+		SPI_commit();
+	simhash_progress_begin(&progress, get_func_name(removal->function));
+	PG_TRY();
+	{
+		act(removal);
+	}
+	PG_FINALLY();
+	{
+		simhash_progress_end(&progress);
+	}
+	PG_END_TRY();
+	MemoryContextDelete(removal->context);
+	SPI_finish();
+}
+
+/*
+ * Begin a batch: lock and describe the tables, and have constraints be checked at
+ * once, so that what they refuse is known of which rows.
+ */
+void
+simhash_removal_begin(Removal *removal)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (!removal->atomic)
+		simhash_set("transaction_isolation", "read committed", GUC_ACTION_LOCAL);
+	removal->outer = MemoryContextSwitchTo(removal->context);
+	removal->level = NewGUCNestLevel();
+
+	/* Nothing that a batch runs is worth compiling. */
+	simhash_set("jit", "off", GUC_ACTION_SAVE);
+	simhash_removal_find_table(removal);
+	if (removal->undo)
+		simhash_removal_read_logs(removal);
+	simhash_removal_find_keys(removal);
+	if (removal->log != NULL)
+		simhash_removal_find_logs(removal);
+	(void) simhash_removal_run(removal, "SET CONSTRAINTS ALL IMMEDIATE", 0);
+}
+
+/* End a batch, and the transaction if we may. */
+void
+simhash_removal_end(Removal *removal)
+{
+	AtEOXact_GUC(false, removal->level);
+	if (!removal->atomic)
+		SPI_commit();
+	MemoryContextSwitchTo(removal->outer);
+	MemoryContextReset(removal->context);
+	removal->tables = removal->keys = removal->others = removal->words = NIL;
+}

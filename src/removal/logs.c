@@ -1,0 +1,351 @@
+/*-------------------------------------------------------------------------
+ *
+ * logs.c
+ *		The logs of a removal: what went, and what moved or was dropped.
+ *
+ * The log of the table has whole rows as they were, with the key of the row that
+ * stayed.  Beside it there is one for each child whose rows move: whole rows as they
+ * were, what was done, and what key and moved columns are since.  Each statement that
+ * changed rows is a step, by its number.  Columns of the log's own are called
+ * "simhash step" and so on, with underscores where the table has such names.
+ *
+ * The comment of the log says in JSON which tables there are, so it goes where the
+ * log goes, by pg_dump and all:
+ *
+ *		log of simhash_dedup_apply: [{"table": "public.docs", "log": "public.gone",
+ *		"key": ["id"], "moving": [], "generated": ["fp"]}, ...]
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "removal/removal.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "commands/comment.h"
+#include "commands/defrem.h"
+#include "nodes/makefuncs.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/varlena.h"
+
+#include "relation.h"
+
+/* How many underscores follow "simhash" in names of columns: the most; -1 for no such name. */
+static int
+most_underscores(Oid oid)
+{
+	Relation	relation = relation_open(oid, AccessShareLock);
+	TupleDesc	columns = RelationGetDescr(relation);
+	int			most = -1;
+
+	for (int i = 0; i < columns->natts; i++)
+	{
+		const char *name = NameStr(TupleDescAttr(columns, i)->attname);
+		int			n;
+
+		if (strncmp(name, "simhash", 7) != 0)
+			continue;
+		n = (int) strspn(name + 7, "_");
+		if (name[7 + n] == ' ')
+			most = Max(most, n);
+	}
+	relation_close(relation, NoLock);
+	return most;
+}
+
+/* A column of the log's own. */
+static char *
+own_column(int underscores, const char *name)
+{
+	char	   *pad = palloc0(underscores + 1);
+
+	memset(pad, '_', underscores);
+	return unconstify(char *, quote_identifier(psprintf("simhash%s %s", pad, name)));
+}
+
+/* Say where the log of a table is, and how its own columns are called. */
+static void
+name_log(RemovalTable *table, Oid schema, const char *log, int underscores)
+{
+	ListCell   *lc;
+
+	table->log = quote_qualified_identifier(get_namespace_name(schema), log);
+	table->step = own_column(underscores, "step");
+	table->kept = own_column(underscores, "kept");
+	table->distance = own_column(underscores, "distance");
+	table->similarity = own_column(underscores, "similarity");
+	table->removed = own_column(underscores, "removed");
+	table->action = own_column(underscores, "action");
+	table->followed = list_copy(table->key);
+	foreach(lc, table->moving)
+	{
+		if (!simhash_removal_has_name(table->key, lfirst(lc)))
+			table->followed = lappend(table->followed, lfirst(lc));
+	}
+	foreach(lc, table->followed)
+		table->now = lappend(table->now,
+							 own_column(underscores, psprintf("now %d", foreach_current_index(lc) + 1)));
+}
+
+/* Append a list of names to a JSON object. */
+static void
+append_names(StringInfo json, const char *name, const List *names)
+{
+	ListCell   *lc;
+
+	appendStringInfo(json, ", \"%s\": [", name);
+	foreach(lc, names)
+	{
+		appendStringInfoString(json, foreach_current_index(lc) == 0 ? "" : ", ");
+		escape_json(json, lfirst(lc));
+	}
+	appendStringInfoChar(json, ']');
+}
+
+/* What the comment of the log says. */
+static char *
+write_comment(const Removal *removal)
+{
+	StringInfoData json;
+	ListCell   *lc;
+
+	initStringInfo(&json);
+	appendStringInfoString(&json, SIMHASH_LOG_COMMENT);
+	foreach(lc, removal->tables)
+	{
+		const RemovalTable *table = lfirst(lc);
+
+		appendStringInfoString(&json, foreach_current_index(lc) == 0 ? "[{\"table\": " : ", {\"table\": ");
+		escape_json(&json, table->name);
+		appendStringInfoString(&json, ", \"log\": ");
+		escape_json(&json, table->log);
+		append_names(&json, "key", table->key);
+		append_names(&json, "moving", table->moving);
+		append_names(&json, "generated", table->generated);
+		appendStringInfoChar(&json, '}');
+	}
+	appendStringInfoChar(&json, ']');
+	return json.data;
+}
+
+/* Have nobody else read or write a new table, whatever new tables are granted to others. */
+static void
+revoke_all(const Removal *removal, const char *table)
+{
+	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal,
+																	 "SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %s FROM %s', {name}::pg_catalog.text,"
+																	 " CASE WHEN a.grantee {=} 0::pg_catalog.oid THEN 'PUBLIC'"
+																	 " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
+																	 " FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a"
+																	 " WHERE c.oid {=} {name}::pg_catalog.regclass::pg_catalog.oid"
+																	 " AND a.grantee {<>} c.relowner",
+																	 "name", quote_literal_cstr(table), NULL), 0);
+	SPITupleTable *found = SPI_tuptable;
+
+	for (uint64 i = 0; i < n; i++)
+		(void) simhash_removal_run(removal, SPI_getvalue(found->vals[i], found->tupdesc, 1), 0);
+	SPI_freetuptable(found);
+}
+
+/* Make the log of a table.  Steps are found by an index, when they are put back. */
+static void
+create_log(const Removal *removal, const RemovalTable *table)
+{
+	bool		first = table == removal->table;
+	const char *more = first ?
+		"NULL::pg_catalog._text AS {kept}, NULL::pg_catalog.int4 AS {distance},"
+		" NULL::pg_catalog.float8 AS {similarity}, pg_catalog.now() AS {removed}" :
+		"NULL::pg_catalog.text AS {action}{now}";
+
+	more = simhash_removal_sql(removal, more, "kept", table->kept, "distance", table->distance,
+							   "similarity", table->similarity, "removed", table->removed,
+							   "action", table->action, "now",
+							   simhash_removal_each(", t.{1} AS {2}", "", table->followed, table->now, NIL),
+							   NULL);
+	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
+															"CREATE TABLE {log} AS SELECT t.*, 0::pg_catalog.int8 AS {step}, {more}"
+															" FROM {of} AS t WITH NO DATA",
+															"log", table->log, "step", table->step, "more", more, "of", table->name, NULL), 0);
+	/* Without an identity a publication of all tables refuses the undo. */
+	(void) simhash_removal_run(removal, psprintf("ALTER TABLE %s REPLICA IDENTITY FULL%s", table->log, !first ? "" :
+												 psprintf(", ALTER %s SET DEFAULT pg_catalog.now()", table->removed)), 0);
+	(void) simhash_removal_run(removal, psprintf("CREATE INDEX ON %s (%s)", table->log, table->step), 0);
+	revoke_all(removal, table->log);
+}
+
+/* The last step in the logs. */
+static int64
+last_step(const Removal *removal)
+{
+	StringInfoData steps;
+	ListCell   *lc;
+	int64		last;
+
+	initStringInfo(&steps);
+	foreach(lc, removal->tables)
+		appendStringInfo(&steps, ", (SELECT pg_catalog.max(%s) FROM %s)",
+						 ((RemovalTable *) lfirst(lc))->step, ((RemovalTable *) lfirst(lc))->log);
+	(void) simhash_removal_run(removal, psprintf("SELECT GREATEST(0::pg_catalog.int8%s)", steps.data), 0);
+	last = DatumGetInt64(simhash_removal_datum(0, 1));
+	SPI_freetuptable(SPI_tuptable);
+	return last;
+}
+
+/*
+ * Find the logs, or make them, and lock them.  A log that is there serves if what its
+ * comment says is still so.
+ */
+void
+simhash_removal_find_logs(Removal *removal)
+{
+	RangeVar   *said = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(removal->log)));
+	Oid			schema = RangeVarGetCreationNamespace(said);
+	Oid			log = get_relname_relid(said->relname, schema);
+	char	   *there = NULL;
+	List	   *names = NIL;
+	ListCell   *lc;
+
+	simhash_removal_lock_schema(removal, schema);
+	foreach(lc, removal->tables)
+	{
+		RemovalTable *table = lfirst(lc);
+		char	   *name = said->relname;
+
+		for (int n = 1; table != removal->table && (n == 1 || simhash_removal_has_name(names, name)); n++)
+			name = makeObjectName(said->relname, get_rel_name(table->oid), psprintf("%d", n));
+		names = lappend(names, name);
+		name_log(table, schema, name, most_underscores(table->oid) + 1);
+		if (OidIsValid(log) && table == removal->table)
+		{
+			simhash_removal_lock(removal, log);
+			there = GetComment(log, RelationRelationId, 0);
+			there = there != NULL ? there : "";
+		}
+	}
+	if (there != NULL && strcmp(there, write_comment(removal)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("%s is no log of a removal from %s as it is now", removal->table->log, removal->table->name),
+				 errdetail("Its comment says which tables it is for."),
+				 errhint("Take another name for the log.")));
+	foreach(lc, removal->tables)
+	{
+		if (there == NULL)
+			create_log(removal, lfirst(lc));
+		log = get_relname_relid(list_nth(names, foreach_current_index(lc)), schema);
+		if (!OidIsValid(log))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_TABLE),
+					 errmsg("table %s, a part of the log, is not there", ((RemovalTable *) lfirst(lc))->log)));
+		simhash_removal_lock(removal, log);
+	}
+	if (there == NULL)
+		(void) simhash_removal_run(removal, psprintf("COMMENT ON TABLE %s IS %s", removal->table->log,
+													 quote_literal_cstr(write_comment(removal))), 0);
+	removal->done.step = last_step(removal);
+}
+
+/* The OID of a table that the comment of a log names. */
+static Oid
+find_named(const char *name)
+{
+	RangeVar   *named = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
+	Oid			oid = RangeVarGetRelid(named, NoLock, true);
+
+	if (!OidIsValid(oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table %s, which the comment of the log names, is not there", name)));
+	return oid;
+}
+
+/* Fail: a table is not what it was. */
+static void
+complain_of_change(const RemovalTable *table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("%s has another primary key, or other columns, than it had", table->name),
+			 errhint("The log has what it had: see %s.", table->log)));
+}
+
+/*
+ * The columns of a log that come back to its table: of those that it had, all but the
+ * generated ones.  Columns that it has got meanwhile get their defaults.
+ */
+static List *
+find_columns(const RemovalTable *table, Oid oid, int underscores)
+{
+	Relation	log = relation_open(oid, NoLock);
+	TupleDesc	columns = RelationGetDescr(log);
+	char	   *own = own_column(underscores, "");
+	List	   *found = NIL;
+
+	for (int i = 0; i < columns->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(columns, i);
+		char	   *name = pstrdup(quote_identifier(NameStr(column->attname)));
+
+		/* A name with a blank is quoted; so compare all but the last quote. */
+		if (column->attisdropped || strncmp(name, own, strlen(own) - 1) == 0 ||
+			simhash_removal_has_name(table->generated, name))
+			continue;
+		if (!simhash_removal_has_name(table->settable, name))
+			complain_of_change(table);
+		found = lappend(found, name);
+	}
+	relation_close(log, NoLock);
+	return found;
+}
+
+/*
+ * Find the tables whose rows the logs have, by the comment of the table's own log, and
+ * lock all.
+ */
+void
+simhash_removal_read_logs(Removal *removal)
+{
+	char	   *comment;
+	uint64		n;
+	SPITupleTable *found;
+
+	simhash_removal_lock(removal, removal->log_oid);
+	comment = GetComment(removal->log_oid, RelationRelationId, 0);
+	if (comment == NULL || strncmp(comment, SIMHASH_LOG_COMMENT, strlen(SIMHASH_LOG_COMMENT)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s is no log of simhash_dedup_apply", simhash_quoted_name(removal->log_oid)),
+				 errhint("A log says in its comment of which tables it is.")));
+	n = simhash_removal_run(removal, simhash_removal_sql(removal,
+														 "SELECT x {->>} 'table', x {->>} 'log',"
+														 " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'key')),"
+														 " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'moving')),"
+														 " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'generated'))"
+														 " FROM pg_catalog.jsonb_array_elements({json}::pg_catalog.jsonb) WITH ORDINALITY AS t (x, n) ORDER BY n",
+														 "json", quote_literal_cstr(comment + strlen(SIMHASH_LOG_COMMENT)), NULL), 0);
+	found = SPI_tuptable;
+	for (uint64 i = 0; i < n; i++)
+	{
+		RemovalTable *table = i == 0 ? removal->table :
+			simhash_removal_table(removal, find_named(SPI_getvalue(found->vals[i], found->tupdesc, 1)));
+		Oid			log = i == 0 ? removal->log_oid :
+			find_named(SPI_getvalue(found->vals[i], found->tupdesc, 2));
+		int			underscores;
+
+		simhash_removal_lock(removal, log);
+		underscores = most_underscores(log);
+		SPI_tuptable = found;
+		if (strcmp(simhash_removal_each("{1} ", "", table->key, NIL, NIL),
+				   simhash_removal_each("{1} ", "", simhash_removal_list(i, 3), NIL, NIL)) != 0)
+			complain_of_change(table);
+		table->moving = simhash_removal_list(i, 4);
+		table->generated = simhash_removal_list(i, 5);
+		name_log(table, get_rel_namespace(log), get_rel_name(log), underscores);
+		table->settable = find_columns(table, log, underscores);
+	}
+	SPI_freetuptable(found);
+}

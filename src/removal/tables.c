@@ -1,0 +1,302 @@
+/*-------------------------------------------------------------------------
+ *
+ * tables.c
+ *		The tables of a removal: found, locked, checked, anew for each batch.
+ *
+ * The plan and the logs say which rows go and where they come back to, and the
+ * triggers of all these tables run with the rights of the caller.  So they are the
+ * caller's own, or of a role that has the rights of the table's owner, who could make
+ * triggers there; and children are the table owner's, too.  All are told by OIDs and
+ * stay locked while a batch lasts.  Only a schema could still be renamed, with another
+ * put in its place: a caller with whose rights that would be worth while keeps the
+ * rows of pg_namespace locked.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "removal/removal.h"
+
+#include "catalog/dependency.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_proc.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rls.h"
+
+#include "relation.h"
+#include "report/report.h"
+
+#define refuse(...) \
+	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), __VA_ARGS__))
+
+/* The owner of a table. */
+static Oid
+owner_of(Oid oid)
+{
+	Relation	relation = try_relation_open(oid, AccessShareLock);
+	Oid			owner;
+
+	if (relation == NULL)
+		simhash_complain_of_missing(oid);
+	owner = relation->rd_rel->relowner;
+	relation_close(relation, NoLock);
+	return owner;
+}
+
+/* Lock a table for rows to be written, if the caller may write any. */
+static void
+lock_rows(Oid oid)
+{
+	if (get_rel_name(oid) == NULL)
+		simhash_complain_of_missing(oid);
+	if (pg_class_aclmask(oid, GetUserId(), ACL_INSERT | ACL_UPDATE | ACL_DELETE, ACLMASK_ANY) == 0)
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(oid)),
+					   get_rel_name(oid));
+	LockRelationOid(oid, RowExclusiveLock);
+}
+
+/*
+ * Lock a plan or a log against others that write.  Fail unless it is a table of the
+ * caller's, or of somebody who has the rights of the table's owner, and runs nothing.
+ */
+void
+simhash_removal_lock(const Removal *removal, Oid oid)
+{
+	Relation	relation;
+	Form_pg_class row;
+
+	/* Before it is locked, since others may have to wait for that. */
+	for (int i = 0; i < 2; i++)
+	{
+		Oid			owner = owner_of(oid);
+
+		if (owner != GetUserId() && !has_privs_of_role(owner, owner_of(removal->relation)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("%s is a table of another role", simhash_quoted_name(oid)),
+					 errhint("Make the plan, and have the log made, with your own rights.")));
+		LockRelationOid(oid, ShareRowExclusiveLock);
+	}
+	relation = relation_open(oid, NoLock);
+	row = relation->rd_rel;
+	if (row->relkind != RELKIND_RELATION || row->relhassubclass || row->relispartition ||
+		row->relhasrules || row->relrowsecurity || relation->trigdesc != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("%s is no plain table, or has triggers, rules, row security or heirs",
+						simhash_quoted_name(oid)),
+				 errhint("Make the plan, and have the log made, by the calls that are meant for it.")));
+	relation_close(relation, NoLock);
+}
+
+/* Keep a schema from being renamed, where the caller has rights that others want. */
+void
+simhash_removal_lock_schema(const Removal *removal, Oid schema)
+{
+	if (pg_class_aclcheck(NamespaceRelationId, GetUserId(), ACL_UPDATE) != ACLCHECK_OK)
+		return;
+	(void) simhash_removal_run(removal,
+							   psprintf("SELECT FROM pg_catalog.pg_namespace WHERE oid"
+										" OPERATOR(pg_catalog.=) '%u'::pg_catalog.oid FOR KEY SHARE",
+										schema), 0);
+	SPI_freetuptable(SPI_tuptable);
+}
+
+/* The name of a table that is locked, which stays what it is until the batch ends. */
+static char *
+name_of(const Removal *removal, Oid table)
+{
+	simhash_removal_lock_schema(removal, get_rel_namespace(table));
+	return simhash_quoted_name(table);
+}
+
+/* The description of a table that is in the list of the removal, or NULL. */
+static RemovalTable *
+find_listed(const Removal *removal, Oid oid)
+{
+	ListCell   *lc;
+
+	foreach(lc, removal->tables)
+	{
+		if (((RemovalTable *) lfirst(lc))->oid == oid)
+			return lfirst(lc);
+	}
+	return NULL;
+}
+
+/*
+ * The description of the table or a child of it, locked and in the list.  Fail if it is
+ * of another role than the table, or the caller does not see all its rows.
+ */
+RemovalTable *
+simhash_removal_table(Removal *removal, Oid oid)
+{
+	RemovalTable *table = find_listed(removal, oid);
+
+	if (table != NULL)
+		return table;
+	lock_rows(oid);
+	table = palloc0(sizeof *table);
+	table->oid = oid;
+	table->name = name_of(removal, oid);
+	removal->tables = lappend(removal->tables, table);
+	if (owner_of(oid) != owner_of(removal->relation))
+		refuse(errmsg("%s belongs to another role than %s: move its rows yourself, or ask its owner to",
+					  table->name, removal->table->name));
+	if (oid != removal->relation && check_enable_rls(oid, InvalidOid, true) == RLS_ENABLED)
+		refuse(errmsg("%s has row security, which may hide rows that would be lost", table->name));
+	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
+															"SELECT every, settable, generated, key, equals"
+															" FROM {schema}._simhash_removal_columns('{oid}'::pg_catalog.regclass)",
+															"oid", psprintf("%u", oid), NULL), 0);
+	table->columns = simhash_removal_list(0, 1);
+	table->settable = simhash_removal_list(0, 2);
+	table->generated = simhash_removal_list(0, 3);
+	table->key = simhash_removal_list(0, 4);
+	table->equals = simhash_removal_list(0, 5);
+	SPI_freetuptable(SPI_tuptable);
+	return table;
+}
+
+/*
+ * Find the table and the plan, and how rows are told by lines of it.  Our functions
+ * stay where they are, too.
+ */
+void
+simhash_removal_find_table(Removal *removal)
+{
+	SimhashTable rows = {.oid = removal->relation};
+	Oid			schema;
+	const char *name;
+
+	LockDatabaseObject(ExtensionRelationId,
+					   getExtensionOfObject(ProcedureRelationId, removal->function),
+					   0, AccessShareLock);
+	schema = get_func_namespace(removal->function);
+	if (!OidIsValid(schema))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("function with OID %u does not exist", removal->function)));
+	simhash_removal_lock_schema(removal, schema);
+	simhash_removal_word(removal, "schema", quote_identifier(get_namespace_name(schema)));
+	removal->table = simhash_removal_table(removal, removal->relation);
+	name = removal->table->name;
+	if (strchr("rp", get_rel_relkind(removal->relation)) == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("%s is not a table", name)));
+	simhash_find_rows(&rows);
+	if (rows.place != SIMHASH_HERE)
+		refuse(errmsg("%s has rows on other servers: simhash_dedup_sql writes a DELETE", name));
+	if (rows.parted && get_rel_relkind(removal->relation) != RELKIND_PARTITIONED_TABLE)
+		refuse(errmsg("%s has children by inheritance: simhash_dedup_sql writes a DELETE", name));
+	if (removal->table->key == NIL)
+		refuse(errmsg("%s has no primary key by operators of the server: simhash_dedup_sql writes a DELETE", name));
+	simhash_removal_word(removal, "table", name);
+	simhash_removal_word(removal, "source", rows.source);
+	simhash_removal_word(removal, "t has gone", simhash_write_has_key(&rows, "t", "p.gone"));
+	simhash_removal_word(removal, "g has gone", simhash_write_has_key(&rows, "g", "p.gone"));
+	simhash_removal_word(removal, "s has kept", simhash_write_has_key(&rows, "s", "p.kept"));
+	simhash_removal_word(removal, "t is wanted", simhash_write_has_key(&rows, "t", "w.\"simhash key\""));
+	if (OidIsValid(removal->plan))
+	{
+		simhash_removal_lock(removal, removal->plan);
+		simhash_removal_word(removal, "plan", name_of(removal, removal->plan));
+	}
+}
+
+/* Fail if rows that refer to the table by a key cannot move, or be put back. */
+static void
+check_key(const Removal *removal, const RemovalKey *key, Oid refers_to,
+		  const char *unfit, const char *may_lose)
+{
+	const char *child = key->child->name;
+	const char *name = removal->table->name;
+
+	if (refers_to != removal->relation)
+		refuse(errmsg("%s refers to %s, and not to all of %s: leave out children, or name %s as the table",
+					  child, simhash_quoted_name(refers_to), name, simhash_quoted_name(refers_to)));
+	if (unfit != NULL)
+		refuse(errmsg("%s refers to %s by a key that does not move (%s): leave out children",
+					  child, name, unfit));
+	if (removal->drops && may_lose != NULL)
+		refuse(errmsg("%s, which may lose rows that collide: say children => 'stay'", may_lose));
+	if (removal->log != NULL && key->child->key == NIL)
+		refuse(errmsg("%s has no primary key by operators of the server, by which moved rows could be put back: leave out the log",
+					  child));
+}
+
+/* Read a foreign key from a row of _simhash_removal_keys. */
+static RemovalKey *
+read_key(uint64 row)
+{
+	RemovalKey *key = palloc0(sizeof *key);
+
+	key->oid = DatumGetObjectId(simhash_removal_datum(row, 1));
+	key->table = DatumGetObjectId(simhash_removal_datum(row, 2));
+	key->own = DatumGetBool(simhash_removal_datum(row, 4));
+	key->collides = DatumGetBool(simhash_removal_datum(row, 5));
+	key->indexed = DatumGetBool(simhash_removal_datum(row, 6));
+	key->theirs = simhash_removal_list(row, 7);
+	key->ours = simhash_removal_list(row, 8);
+	key->equals = simhash_removal_list(row, 9);
+	return key;
+}
+
+/*
+ * Find the foreign keys that refer to the table.  With children rows of others move,
+ * and nothing refers to a row when it goes; without them that is left to the server,
+ * but for rows of the table itself where there is a log: these go, and come back, one
+ * after the other.  For an undo, those of the tables that have a log.
+ */
+void
+simhash_removal_find_keys(Removal *removal)
+{
+	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal,
+																	 "SELECT oid, child, refers_to, own, collides, indexed, theirs, ours, equals,"
+																	 " unfit, may_lose, action"
+																	 " FROM {schema}._simhash_removal_keys('{oid}'::pg_catalog.regclass)",
+																	 "oid", psprintf("%u", removal->relation), NULL), 0);
+	SPITupleTable *found = SPI_tuptable;
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		RemovalKey *key;
+		char	   *texts[3];
+		ListCell   *lc;
+
+		SPI_tuptable = found;
+		key = read_key(i);
+		for (int j = 0; j < 3; j++)
+			texts[j] = SPI_getvalue(found->vals[i], found->tupdesc, 10 + j);
+		if (texts[2] != NULL && !removal->undo && !removal->children &&
+			(removal->log != NULL || key->own))
+			refuse(errmsg("%s refers to %s ON DELETE %s, and no log would have its rows: say children => 'move', or 'stay'",
+						  simhash_quoted_name(key->table), removal->table->name, texts[2]));
+		if (removal->undo ? find_listed(removal, key->table) == NULL :
+			!removal->children && (removal->log == NULL || !key->own))
+		{
+			removal->others = lappend(removal->others, key);
+			continue;
+		}
+		key->child = simhash_removal_table(removal, key->table);
+		if (!key->own && !removal->undo)
+		{
+			SPI_tuptable = found;
+			check_key(removal, key, DatumGetObjectId(simhash_removal_datum(i, 3)), texts[0], texts[1]);
+			foreach(lc, key->theirs)
+			{
+				if (!simhash_removal_has_name(key->child->moving, lfirst(lc)))
+					key->child->moving = lappend(key->child->moving, lfirst(lc));
+			}
+		}
+		removal->keys = lappend(removal->keys, key);
+	}
+	SPI_freetuptable(found);
+}
