@@ -98,46 +98,41 @@ check_plan(const Removal *removal)
 static void
 prepare_plan(Removal *removal)
 {
-	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
-															"ALTER TABLE {plan} ADD COLUMN IF NOT EXISTS done pg_catalog.text,"
-															" REPLICA IDENTITY FULL", NULL), 0);
+	if (get_attnum(removal->plan, "done") == InvalidAttrNumber)
+		(void) simhash_removal_do(removal, NULL, NULL, 0, "ALTER TABLE {plan} ADD COLUMN done pg_catalog.text");
 	check_plan(removal);
-	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
-															"SELECT FROM pg_catalog.pg_index WHERE indrelid {=}"
-															" {name}::pg_catalog.regclass::pg_catalog.oid", "name",
-															quote_literal_cstr(simhash_quoted_name(removal->plan)), NULL), 0);
-	if (SPI_processed == 0)
+	(void) simhash_removal_do(removal, NULL, NULL, 0, "ALTER TABLE {plan} REPLICA IDENTITY FULL");
+	if (simhash_removal_do(removal, NULL, NULL, 0,
+						   "SELECT FROM pg_catalog.pg_index WHERE indrelid {=} '{oid}'::pg_catalog.oid",
+						   "oid", psprintf("%u", removal->plan)) == 0)
 	{
-		(void) simhash_removal_run(removal, simhash_removal_sql(removal,
-																"CREATE INDEX ON {plan} (done, gone)", NULL), 0);
-		(void) simhash_removal_run(removal, simhash_removal_sql(removal,
-																"CREATE INDEX ON {plan} (done, kept)", NULL), 0);
+		(void) simhash_removal_do(removal, NULL, NULL, 0, "CREATE INDEX ON {plan} (done, gone)");
+		(void) simhash_removal_do(removal, NULL, NULL, 0, "CREATE INDEX ON {plan} (done, kept)");
 	}
-	(void) simhash_removal_run(removal, simhash_removal_sql(removal, "ANALYZE {plan}", NULL), 0);
+	(void) simhash_removal_do(removal, NULL, NULL, 0, "ANALYZE {plan}");
 
 	/* No row has two keys: what is said of one holds for it. */
-	if (simhash_removal_run(removal, simhash_removal_sql(removal,
-														 "WITH found AS MATERIALIZED (" /* lest the first be sought by a nested loop */
-														 "SELECT t.tableoid AS part, t.ctid AS place FROM {source} AS t"
-														 " JOIN (SELECT gone FROM {plan} UNION SELECT kept FROM {plan})"
-														 " AS w (\"simhash key\") ON {t is wanted})"
-														 " SELECT FROM found GROUP BY part, place HAVING pg_catalog.count(*) {>} 1 LIMIT 1",
-														 NULL), 0) > 0)
+	if (simhash_removal_do(removal, NULL, NULL, 0,
+						   "WITH found AS MATERIALIZED ("	/* lest the first be sought by a nested loop */
+						   "SELECT t.tableoid AS part, t.ctid AS place FROM {source} AS t"
+						   " JOIN (SELECT gone FROM {plan} UNION SELECT kept FROM {plan})"
+						   " AS w (\"simhash key\") ON {t is wanted})"
+						   " SELECT FROM found GROUP BY part, place HAVING pg_catalog.count(*) {>} 1 LIMIT 1") > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("plan %s writes the key of a row in two ways", simhash_quoted_name(removal->plan))));
 }
 
 /*
- * The columns that lines rest upon, quoted.  A plan is of one call: others may have read
- * other columns.
+ * The columns that lines rest upon, as a list of SQL.  A plan is of one call: others may
+ * have read other columns.
  */
-static List *
+static char *
 find_compared(const Removal *removal)
 {
-	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal,
-																	 "SELECT DISTINCT compared FROM {plan} WHERE compared IS NOT NULL LIMIT 2",
-																	 NULL), 0);
+	StringInfoData text;
+	uint64		n = simhash_removal_do(removal, NULL, NULL, 0,
+									   "SELECT DISTINCT compared FROM {plan} WHERE compared IS NOT NULL LIMIT 2");
 	List	   *columns = n == 0 ? NIL : simhash_removal_list(0, 1);
 	ListCell   *lc;
 
@@ -146,13 +141,14 @@ find_compared(const Removal *removal)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("plan %s has lines of calls that read other columns", simhash_quoted_name(removal->plan)),
 				 errhint("Keep the lines of each call in a plan of its own.")));
+	initStringInfo(&text);
 	foreach(lc, columns)
 	{
 		(void) simhash_find_column(removal->relation, lfirst(lc), "plan",
 								   " The plan says that they were compared.");
-		lfirst(lc) = unconstify(char *, quote_identifier(lfirst(lc)));
+		appendStringInfo(&text, "%st.%s", text.len == 0 ? "" : ", ", quote_identifier(lfirst(lc)));
 	}
-	return columns;
+	return text.data;
 }
 
 /*
@@ -165,7 +161,7 @@ find_index(Apply *apply, const RemovalKey *key)
 {
 	Removal    *removal = &apply->removal;
 	const char *child = simhash_quoted_name(key->table);
-	const char *columns = simhash_removal_each("{1}", ", ", key->theirs, NIL, NIL);
+	const char *columns = simhash_removal_sql(removal, removal->table, key, "{theirs|%1}", NULL);
 	Oid			schema = get_rel_namespace(key->table);
 	char	   *name = makeObjectName("simhash_removal", get_rel_name(key->table), psprintf("%u", key->oid));
 	bool		may = simhash_owns_relation(key->table, GetUserId());
@@ -224,39 +220,37 @@ drop_indexes(Apply *apply)
 static uint64
 choose_lines(Apply *apply, Datum **lines, int *n)
 {
-	static const char *const open =
-	"{p}.done IS NULL AND coalesce({p}.doubt, 'no') {=} 'no'::pg_catalog.text";
+	static const char *const open = "{p}.done IS NULL AND coalesce({p}.doubt, 'no') {=} 'no'::pg_catalog.text";
 	Removal    *removal = &apply->removal;
-	List	   *compared = find_compared(removal);
 	uint64		tried;
 
-	tried = simhash_removal_run(removal, simhash_removal_sql(removal,
-															 "WITH pair AS MATERIALIZED ("
-															 "SELECT p.ctid AS line, p.gone, p.kept, p.evidence FROM {plan} AS p"
-															 " WHERE {p is open} ORDER BY p.gone DESC LIMIT {batch}"
-															 "), wanted (\"simhash key\") AS (SELECT gone FROM pair UNION SELECT kept FROM pair"
-															 "), found AS MATERIALIZED ("
-															 "SELECT w.\"simhash key\" AS key, t.tableoid AS part, t.ctid AS place,"
-															 " {schema}._simhash_hash_row(ROW({compared})) AS hash"
-															 " FROM {source} AS t JOIN wanted AS w ON {t is wanted}"
-															 " ORDER BY t.tableoid, t.ctid FOR UPDATE OF t"
-															 "), told AS (SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys,"
-															 " pg_catalog.count(*) OVER (PARTITION BY key) AS places FROM found"
-															 "), judged AS MATERIALIZED (SELECT p.line, p.gone, (p.gone {<>} p.kept"
-															 " AND g.keys {=} 1 AND s.keys {=} 1 AND g.places {=} 1 AND s.places {=} 1"
-															 " AND g.hash {#} s.hash {=} p.evidence"
-															 " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE {o is open} AND o.gone {=} s.key OFFSET 0)"
-															 " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE {o is open} AND o.gone {=} g.key AND o.ctid {<} p.line OFFSET 0)"
-															 " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE o.done {=} 'removed'::pg_catalog.text AND o.kept {=} g.key OFFSET 0)"
-															 ") IS TRUE AS goes FROM pair AS p LEFT JOIN told AS g ON g.key {=} p.gone"
-															 " LEFT JOIN told AS s ON s.key {=} p.kept"
-															 "), changed AS (UPDATE {plan} AS q SET done = 'changed' FROM judged AS j"
-															 " WHERE q.ctid {=} j.line AND NOT j.goes)"
-															 " SELECT line, goes FROM judged ORDER BY gone DESC",
-															 "p is open", simhash_removal_sql(removal, open, "p", "p", NULL),
-															 "o is open", simhash_removal_sql(removal, open, "p", "o", NULL),
-															 "batch", apply->batch > 0 ? psprintf(INT64_FORMAT, apply->batch) : "ALL",
-															 "compared", simhash_removal_each("t.{1}", ", ", compared, NIL, NIL), NULL), 0);
+	tried = simhash_removal_do(removal, NULL, NULL, 0,
+							   "WITH pair AS MATERIALIZED ("
+							   "SELECT p.ctid AS line, p.gone, p.kept, p.evidence FROM {plan} AS p"
+							   " WHERE {p is open} ORDER BY p.gone DESC LIMIT {batch}"
+							   "), wanted (\"simhash key\") AS (SELECT gone FROM pair UNION SELECT kept FROM pair"
+							   "), found AS MATERIALIZED ("
+							   "SELECT w.\"simhash key\" AS key, t.tableoid AS part, t.ctid AS place,"
+							   " {schema}._simhash_hash_row(ROW({compared})) AS hash"
+							   " FROM {source} AS t JOIN wanted AS w ON {t is wanted}"
+							   " ORDER BY t.tableoid, t.ctid FOR UPDATE OF t"
+							   "), told AS (SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys,"
+							   " pg_catalog.count(*) OVER (PARTITION BY key) AS places FROM found"
+							   "), judged AS MATERIALIZED (SELECT p.line, p.gone, (p.gone {<>} p.kept"
+							   " AND g.keys {=} 1 AND s.keys {=} 1 AND g.places {=} 1 AND s.places {=} 1"
+							   " AND g.hash {#} s.hash {=} p.evidence"
+							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE {o is open} AND o.gone {=} s.key OFFSET 0)"
+							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE {o is open} AND o.gone {=} g.key AND o.ctid {<} p.line OFFSET 0)"
+							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE o.done {=} 'removed'::pg_catalog.text AND o.kept {=} g.key OFFSET 0)"
+							   ") IS TRUE AS goes FROM pair AS p LEFT JOIN told AS g ON g.key {=} p.gone"
+							   " LEFT JOIN told AS s ON s.key {=} p.kept"
+							   "), changed AS (UPDATE {plan} AS q SET done = 'changed' FROM judged AS j"
+							   " WHERE q.ctid {=} j.line AND NOT j.goes)"
+							   " SELECT line, goes FROM judged ORDER BY gone DESC",
+							   "p is open", simhash_removal_sql(removal, NULL, NULL, open, "p", "p", NULL),
+							   "o is open", simhash_removal_sql(removal, NULL, NULL, open, "p", "o", NULL),
+							   "batch", apply->batch > 0 ? psprintf(INT64_FORMAT, apply->batch) : "ALL",
+							   "compared", find_compared(removal));
 	*lines = palloc(Max(tried, 1) * sizeof **lines);
 	*n = 0;
 	for (uint64 i = 0; i < tried; i++)
@@ -270,66 +264,41 @@ choose_lines(Apply *apply, Datum **lines, int *n)
 	return tried;
 }
 
-/* A part of a statement about a key, with the columns of both sides and their operators. */
-static char *
-each_column(const RemovalKey *key, const char *template, const char *between)
-{
-	return simhash_removal_each(template, between, key->theirs, key->ours, key->equals);
-}
-
 /*
- * Rows (t) that refer by a key to those that go (g) by lines of the plan (p), with the
- * rows that stay for these (s), if that is wanted: then these have what is to be
- * referred to.
+ * Rows (t) that refer by a key to those that go (g) by lines of the plan (p); with the
+ * rows that stay for these (s), if these have what is to be referred to.
  */
-static char *
-referring_rows(const Removal *removal, const RemovalKey *key, bool kept)
-{
-	return simhash_removal_sql(removal, kept ?
-							   "{plan} AS p JOIN {source} AS g ON {g has gone} JOIN {source} AS s ON {s has kept}"
-							   " JOIN {child} AS t ON {refers} WHERE {lines} AND {whole}" :
-							   "{plan} AS p JOIN {source} AS g ON {g has gone} JOIN {child} AS t ON {refers}"
-							   " AND ROW(t.tableoid, t.ctid) {<>} ROW(g.tableoid, g.ctid) WHERE {lines}",
-							   "child", key->child->name,
-							   "refers", each_column(key, "g.{2} {3} t.{1}", " AND "),
-							   "whole", each_column(key, "s.{2} IS NOT NULL", " AND "),
-							   "lines", simhash_removal_sql(removal, "p.ctid {=} ANY ($1)", NULL), NULL);
-}
+#define REFERRING \
+	"{plan} AS p JOIN {source} AS g ON {g has gone} JOIN {to} AS t ON {theirs|g.%2 %3 t.%1| AND }"
+#define REFERRING_TO_KEPT \
+	REFERRING " JOIN {source} AS s ON {s has kept} WHERE p.ctid {=} ANY ($1) AND {theirs|s.%2 IS NOT NULL| AND }"
+#define IS_NOT_ITSELF \
+	"ROW(t.tableoid, t.ctid) {<>} ROW(g.tableoid, g.ctid)"
 
 /* Run a statement that changes rows of a child, and keep in its log what it returns. */
 static uint64
 run_logged(Removal *removal, const RemovalKey *key, const char *statement,
-		   const char *row, const char *action, Datum lines)
+		   const char *returned, const char *action, Datum lines)
 {
-	const RemovalTable *child = key->child;
-	const char *template = child->log == NULL ? "{statement}" :
-		"WITH done AS ({statement} RETURNING {row}{now_t}, '{what}')"
-		" INSERT INTO {log} ({columns}{now}, {action}, {step}) SELECT d.*, $2 FROM done AS d";
-
-	return simhash_removal_run(removal, simhash_removal_sql(removal, template, "statement", statement,
-															"row", simhash_removal_each(psprintf("%s.{1}", row), ", ", child->columns, NIL, NIL),
-															"now_t", simhash_removal_each(", t.{1}", "", child->followed, NIL, NIL),
-															"now", simhash_removal_each(", {1}", "", child->now, NIL, NIL),
-															"what", action, "log", child->log, "action", child->action, "step", child->step,
-															"columns", simhash_removal_each("{1}", ", ", child->columns, NIL, NIL), NULL), lines);
+	return simhash_removal_do(removal, NULL, key, lines, key->child->log == NULL ? "{statement}" :
+							  "WITH done AS ({statement} RETURNING {returned}, {followed|t.%1}, '{done}')"
+							  " INSERT INTO {log} ({columns|%1}, {followed|%2}, {action}, {step})"
+							  " SELECT d.*, $2 FROM done AS d",
+							  "statement", statement, "done", action, "returned",
+							  simhash_removal_sql(removal, NULL, key, returned, NULL));
 }
 
 /* Have rows of a child refer to what stays: (w) is a row as it was. */
 static uint64
-move(Apply *apply, const RemovalKey *key, const char *which, Datum lines)
+move(Removal *removal, const RemovalKey *key, const char *which, Datum lines)
 {
-	Removal    *removal = &apply->removal;
-
-	return run_logged(removal, key, simhash_removal_sql(removal,
-														"UPDATE {child} AS t SET {columns} FROM {plan} AS p"
-														" JOIN {source} AS g ON {g has gone} JOIN {source} AS s ON {s has kept}"
-														" JOIN {child} AS w ON {refers} WHERE p.ctid {=} ANY ($1) AND {whole}"
+	return run_logged(removal, key, simhash_removal_sql(removal, NULL, key,
+														"UPDATE {to} AS t SET {theirs|%1 = s.%2}"
+														" FROM {plan} AS p JOIN {source} AS g ON {g has gone} JOIN {source} AS s ON {s has kept}"
+														" JOIN {to} AS w ON {theirs|g.%2 %3 w.%1| AND }"
+														" WHERE p.ctid {=} ANY ($1) AND {theirs|s.%2 IS NOT NULL| AND }"
 														" AND t.tableoid {=} w.tableoid AND t.ctid {=} w.ctid{which}",
-														"child", key->child->name, "which", which,
-														"columns", each_column(key, "{1} = s.{2}", ", "),
-														"refers", each_column(key, "g.{2} {3} w.{1}", " AND "),
-														"whole", each_column(key, "s.{2} IS NOT NULL", " AND "), NULL),
-					  "w", "moved", lines);
+														"which", which, NULL), "{columns|w.%1}", "moved", lines);
 }
 
 /* Move the row of a key that is being looked at. */
@@ -338,7 +307,7 @@ move_row(Removal *removal, Datum lines)
 {
 	Apply	   *apply = (Apply *) removal;
 
-	if (move(apply, apply->key, apply->row, lines) == 0)
+	if (move(removal, apply->key, apply->row, lines) == 0)
 		stay_for("children");
 }
 
@@ -362,10 +331,10 @@ static void
 move_each(Apply *apply, const RemovalKey *key, Datum lines)
 {
 	Removal    *removal = &apply->removal;
-	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal,
-																	 "SELECT pg_catalog.format(' AND t.tableoid {=} ''%s''::pg_catalog.oid AND t.ctid {=} ''%s''::pg_catalog.tid',"
-																	 " t.tableoid, t.ctid) FROM {rows} ORDER BY t.tableoid, t.ctid FOR UPDATE OF t",
-																	 "rows", referring_rows(removal, key, true), NULL), lines);
+	uint64		n = simhash_removal_do(removal, NULL, key, lines,
+									   "SELECT pg_catalog.format(' AND t.tableoid {=} ''%s''::pg_catalog.oid"
+									   " AND t.ctid {=} ''%s''::pg_catalog.tid', t.tableoid, t.ctid)"
+									   " FROM " REFERRING_TO_KEPT " ORDER BY t.tableoid, t.ctid FOR UPDATE OF t");
 	SPITupleTable *found = SPI_tuptable;
 
 	apply->key = key;
@@ -380,26 +349,22 @@ move_each(Apply *apply, const RemovalKey *key, Datum lines)
 		else if (!is_collision(key, error))
 			ReThrowError(error);
 		else
-		{
-			(void) run_logged(removal, key, simhash_removal_sql(removal, "DELETE FROM {child} AS t WHERE true{row}",
-																"child", key->child->name, "row", apply->row, NULL),
-							  "t", "dropped", lines);
-			removal->done.dropped++;
-		}
+			removal->done.dropped += run_logged(removal, key, simhash_removal_sql(removal, NULL, key,
+																				  "DELETE FROM {to} AS t WHERE true{row}",
+																				  "row", apply->row, NULL),
+												"{columns|t.%1}", "dropped", lines);
 	}
 	SPI_freetuptable(found);
 }
 
 /* Move all rows of a child at once.  A trigger may skip one, or lose it. */
 static void
-move_all(Apply *apply, const RemovalKey *key, Datum lines)
+move_all(Removal *removal, const RemovalKey *key, Datum lines)
 {
-	Removal    *removal = &apply->removal;
-	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal, "SELECT FROM {rows} FOR UPDATE OF t",
-																	 "rows", referring_rows(removal, key, true), NULL), lines);
+	uint64		n = simhash_removal_do(removal, NULL, key, lines, "SELECT FROM " REFERRING_TO_KEPT " FOR UPDATE OF t");
 
 	SPI_freetuptable(SPI_tuptable);
-	if (n > 0 && move(apply, key, "", lines) < n)
+	if (n > 0 && move(removal, key, "", lines) < n)
 		stay_for("children");
 	removal->done.moved += n;
 }
@@ -408,8 +373,8 @@ move_all(Apply *apply, const RemovalKey *key, Datum lines)
 static void
 check_left(const Removal *removal, const RemovalKey *key, Datum lines)
 {
-	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal, "SELECT FROM {rows} LIMIT 1", "rows",
-																	 referring_rows(removal, key, false), NULL), lines);
+	uint64		n = simhash_removal_do(removal, NULL, key, lines,
+									   "SELECT FROM " REFERRING " WHERE p.ctid {=} ANY ($1) AND " IS_NOT_ITSELF " LIMIT 1");
 
 	SPI_freetuptable(SPI_tuptable);
 	if (n > 0)
@@ -420,22 +385,17 @@ check_left(const Removal *removal, const RemovalKey *key, Datum lines)
 static void
 remove_rows(Removal *removal, Datum lines)
 {
-	const RemovalTable *table = removal->table;
-	const char *template = table->log == NULL ?
-		"DELETE FROM {source} AS t USING {plan} AS p WHERE p.ctid {=} ANY ($1) AND {t has gone}" :
-		"WITH done AS (DELETE FROM {source} AS t USING {plan} AS p WHERE p.ctid {=} ANY ($1) AND {t has gone}"
-		" RETURNING {row}, p.kept, p.distance, p.similarity)"
-		" INSERT INTO {log} ({columns}, {kept}, {distance}, {similarity}, {step}) SELECT d.*, $2 FROM done AS d";
-	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal, template, "log", table->log,
-																	 "row", simhash_removal_each("t.{1}", ", ", table->columns, NIL, NIL),
-																	 "columns", simhash_removal_each("{1}", ", ", table->columns, NIL, NIL),
-																	 "kept", table->kept, "distance", table->distance,
-																	 "similarity", table->similarity, "step", table->step, NULL), lines);
+#define DELETE_ROWS \
+	"DELETE FROM {source} AS t USING {plan} AS p WHERE p.ctid {=} ANY ($1) AND {t has gone}"
+	const char *template = removal->log == NULL ? DELETE_ROWS :
+		"WITH done AS (" DELETE_ROWS " RETURNING {columns|t.%1}, p.kept, p.distance, p.similarity)"
+		" INSERT INTO {log} ({columns|%1}, {kept}, {distance}, {similarity}, {step}) SELECT d.*, $2 FROM done AS d";
 
-	if (n < (uint64) count_lines(lines) ||
-		simhash_removal_run(removal, simhash_removal_sql(removal,
-														 "SELECT FROM {plan} AS p WHERE p.ctid {=} ANY ($1) AND (EXISTS (SELECT FROM {source} AS t WHERE {t has gone})"
-														 " OR NOT EXISTS (SELECT FROM {source} AS s WHERE {s has kept})) LIMIT 1", NULL), lines) > 0)
+	if (simhash_removal_do(removal, removal->table, NULL, lines, template) < (uint64) count_lines(lines) ||
+		simhash_removal_do(removal, NULL, NULL, lines,
+						   "SELECT FROM {plan} AS p WHERE p.ctid {=} ANY ($1)"
+						   " AND (EXISTS (SELECT FROM {source} AS t WHERE {t has gone})"
+						   " OR NOT EXISTS (SELECT FROM {source} AS s WHERE {s has kept})) LIMIT 1") > 0)
 		stay_for("not removed");
 }
 
@@ -458,15 +418,14 @@ carry_out(Removal *removal, Datum lines)
 		if (removal->drops && key->collides)
 			move_each((Apply *) removal, key, lines);
 		else
-			move_all((Apply *) removal, key, lines);
+			move_all(removal, key, lines);
 	}
 	foreach(lc, removal->keys)
 		check_left(removal, lfirst(lc), lines);
 	removal->done.step++;
 	remove_rows(removal, lines);
-	removal->done.gone += simhash_removal_run(removal, simhash_removal_sql(removal,
-																	"UPDATE {plan} AS p SET done = 'removed' WHERE p.ctid {=} ANY ($1)",
-																	NULL), lines);
+	removal->done.gone += simhash_removal_do(removal, NULL, NULL, lines,
+											 "UPDATE {plan} AS p SET done = 'removed' WHERE p.ctid {=} ANY ($1)");
 }
 
 /* Say in the plan why a line stays. */
@@ -476,9 +435,9 @@ say_why(Removal *removal, Datum lines, const char *why)
 	char	   *cut = pnstrdup(why, pg_mbcliplen(why, (int) strlen(why), MOST_BYTES));
 
 	((Apply *) removal)->stay++;
-	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
-															"UPDATE {plan} AS p SET done = {why} WHERE p.ctid {=} ANY ($1)", "why",
-															quote_literal_cstr(psprintf("stays: %s", cut)), NULL), lines);
+	(void) simhash_removal_do(removal, NULL, NULL, lines,
+							  "UPDATE {plan} AS p SET done = {why} WHERE p.ctid {=} ANY ($1)",
+							  "why", quote_literal_cstr(psprintf("stays: %s", cut)));
 }
 
 /*
@@ -497,16 +456,15 @@ try_again(const Removal *removal)
 		const RemovalKey *key = lfirst(lc);
 
 		if (key->own)
-			appendStringInfo(&none, " AND NOT EXISTS (SELECT FROM %s OFFSET 0)",
-							 simhash_removal_sql(removal, "{source} AS g JOIN {child} AS t ON {refers}"
-												 " AND ROW(t.tableoid, t.ctid) {<>} ROW(g.tableoid, g.ctid) WHERE {g has gone}",
-												 "child", key->child->name,
-												 "refers", each_column(key, "g.{2} {3} t.{1}", " AND "), NULL));
+			appendStringInfoString(&none, simhash_removal_sql(removal, NULL, key,
+															  " AND NOT EXISTS (SELECT FROM {source} AS g JOIN {to} AS t"
+															  " ON {theirs|g.%2 %3 t.%1| AND } AND " IS_NOT_ITSELF
+															  " WHERE {g has gone} OFFSET 0)", NULL));
 	}
 	return none.len > 0 &&
-		simhash_removal_run(removal, simhash_removal_sql(removal,
-														 "UPDATE {plan} AS p SET done = NULL WHERE done {=} 'stays: own children'::pg_catalog.text{none}",
-														 "none", none.data, NULL), 0) > 0;
+		simhash_removal_do(removal, NULL, NULL, 0,
+						   "UPDATE {plan} AS p SET done = NULL"
+						   " WHERE done {=} 'stays: own children'::pg_catalog.text{none}", "none", none.data) > 0;
 }
 
 /* Carry out a batch; returns whether there may be another one. */

@@ -32,6 +32,7 @@
 #include "utils/rel.h"
 #include "utils/varlena.h"
 
+#include "clusters/cluster.h"
 #include "relation.h"
 
 /* How many underscores follow "simhash" in names of columns: the most; -1 for no such name. */
@@ -71,6 +72,7 @@ own_column(int underscores, const char *name)
 static void
 name_log(RemovalTable *table, Oid schema, const char *log, int underscores)
 {
+	const List *moving = table->moving;
 	ListCell   *lc;
 
 	table->log = quote_qualified_identifier(get_namespace_name(schema), log);
@@ -86,9 +88,18 @@ name_log(RemovalTable *table, Oid schema, const char *log, int underscores)
 		if (!simhash_removal_has_name(table->key, lfirst(lc)))
 			table->followed = lappend(table->followed, lfirst(lc));
 	}
+	table->moving = NIL;
 	foreach(lc, table->followed)
-		table->now = lappend(table->now,
-							 own_column(underscores, psprintf("now %d", foreach_current_index(lc) + 1)));
+	{
+		char	   *now = own_column(underscores, psprintf("now %d", foreach_current_index(lc) + 1));
+
+		table->now = lappend(table->now, now);
+		if (simhash_removal_has_name(moving, lfirst(lc)))
+		{
+			table->moving = lappend(table->moving, lfirst(lc));
+			table->moving_now = lappend(table->moving_now, now);
+		}
+	}
 }
 
 /* Append a list of names to a JSON object. */
@@ -132,18 +143,17 @@ write_comment(const Removal *removal)
 	return json.data;
 }
 
-/* Have nobody else read or write a new table, whatever new tables are granted to others. */
+/* Have nobody else read or write a new log, whatever new tables are granted to others. */
 static void
-revoke_all(const Removal *removal, const char *table)
+revoke_all(const Removal *removal, const RemovalTable *table)
 {
-	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal,
-																	 "SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %s FROM %s', {name}::pg_catalog.text,"
-																	 " CASE WHEN a.grantee {=} 0::pg_catalog.oid THEN 'PUBLIC'"
-																	 " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
-																	 " FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a"
-																	 " WHERE c.oid {=} {name}::pg_catalog.regclass::pg_catalog.oid"
-																	 " AND a.grantee {<>} c.relowner",
-																	 "name", quote_literal_cstr(table), NULL), 0);
+	uint64		n = simhash_removal_do(removal, table, NULL, 0,
+									   "SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %s FROM %s', {name}::pg_catalog.text,"
+									   " CASE WHEN a.grantee {=} 0::pg_catalog.oid THEN 'PUBLIC'"
+									   " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
+									   " FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a"
+									   " WHERE c.oid {=} {name}::pg_catalog.regclass::pg_catalog.oid AND a.grantee {<>} c.relowner",
+									   "name", quote_literal_cstr(table->log));
 	SPITupleTable *found = SPI_tuptable;
 
 	for (uint64 i = 0; i < n; i++)
@@ -151,47 +161,40 @@ revoke_all(const Removal *removal, const char *table)
 	SPI_freetuptable(found);
 }
 
-/* Make the log of a table.  Steps are found by an index, when they are put back. */
+/*
+ * Make the log of a table.  Steps are found by an index, when they are put back; without
+ * an identity a publication of all tables refuses that.
+ */
 static void
 create_log(const Removal *removal, const RemovalTable *table)
 {
-	bool		first = table == removal->table;
-	const char *more = first ?
-		"NULL::pg_catalog._text AS {kept}, NULL::pg_catalog.int4 AS {distance},"
-		" NULL::pg_catalog.float8 AS {similarity}, pg_catalog.now() AS {removed}" :
-		"NULL::pg_catalog.text AS {action}{now}";
-
-	more = simhash_removal_sql(removal, more, "kept", table->kept, "distance", table->distance,
-							   "similarity", table->similarity, "removed", table->removed,
-							   "action", table->action, "now",
-							   simhash_removal_each(", t.{1} AS {2}", "", table->followed, table->now, NIL),
-							   NULL);
-	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
-															"CREATE TABLE {log} AS SELECT t.*, 0::pg_catalog.int8 AS {step}, {more}"
-															" FROM {of} AS t WITH NO DATA",
-															"log", table->log, "step", table->step, "more", more, "of", table->name, NULL), 0);
-	/* Without an identity a publication of all tables refuses the undo. */
-	(void) simhash_removal_run(removal, psprintf("ALTER TABLE %s REPLICA IDENTITY FULL%s", table->log, !first ? "" :
-												 psprintf(", ALTER %s SET DEFAULT pg_catalog.now()", table->removed)), 0);
-	(void) simhash_removal_run(removal, psprintf("CREATE INDEX ON %s (%s)", table->log, table->step), 0);
-	revoke_all(removal, table->log);
+	(void) simhash_removal_do(removal, table, NULL, 0, table == removal->table ?
+							  "CREATE TABLE {log} AS SELECT t.*, 0::pg_catalog.int8 AS {step},"
+							  " NULL::pg_catalog._text AS {kept}, NULL::pg_catalog.int4 AS {distance},"
+							  " NULL::pg_catalog.float8 AS {similarity}, pg_catalog.now() AS {removed}"
+							  " FROM {to} AS t WITH NO DATA" :
+							  "CREATE TABLE {log} AS SELECT t.*, 0::pg_catalog.int8 AS {step},"
+							  " NULL::pg_catalog.text AS {action}, {followed|t.%1 AS %2} FROM {to} AS t WITH NO DATA");
+	if (table == removal->table)
+		(void) simhash_removal_do(removal, table, NULL, 0, "ALTER TABLE {log} ALTER {removed} SET DEFAULT pg_catalog.now()");
+	(void) simhash_removal_do(removal, table, NULL, 0, "ALTER TABLE {log} REPLICA IDENTITY FULL");
+	(void) simhash_removal_do(removal, table, NULL, 0, "CREATE INDEX ON {log} ({step})");
+	revoke_all(removal, table);
 }
 
 /* The last step in the logs. */
 static int64
 last_step(const Removal *removal)
 {
-	StringInfoData steps;
+	int64		last = 0;
 	ListCell   *lc;
-	int64		last;
 
-	initStringInfo(&steps);
 	foreach(lc, removal->tables)
-		appendStringInfo(&steps, ", (SELECT pg_catalog.max(%s) FROM %s)",
-						 ((RemovalTable *) lfirst(lc))->step, ((RemovalTable *) lfirst(lc))->log);
-	(void) simhash_removal_run(removal, psprintf("SELECT GREATEST(0::pg_catalog.int8%s)", steps.data), 0);
-	last = DatumGetInt64(simhash_removal_datum(0, 1));
-	SPI_freetuptable(SPI_tuptable);
+	{
+		(void) simhash_removal_do(removal, lfirst(lc), NULL, 0, "SELECT pg_catalog.max({step}) FROM {log}");
+		last = Max(last, DatumGetInt64(simhash_removal_datum(0, 1)));
+		SPI_freetuptable(SPI_tuptable);
+	}
 	return last;
 }
 
@@ -244,8 +247,8 @@ simhash_removal_find_logs(Removal *removal)
 		simhash_removal_lock(removal, log);
 	}
 	if (there == NULL)
-		(void) simhash_removal_run(removal, psprintf("COMMENT ON TABLE %s IS %s", removal->table->log,
-													 quote_literal_cstr(write_comment(removal))), 0);
+		(void) simhash_removal_do(removal, removal->table, NULL, 0, "COMMENT ON TABLE {log} IS {comment}",
+								  "comment", quote_literal_cstr(write_comment(removal)));
 	removal->done.step = last_step(removal);
 }
 
@@ -274,32 +277,51 @@ complain_of_change(const RemovalTable *table)
 }
 
 /*
- * The columns of a log that come back to its table: of those that it had, all but the
- * generated ones.  Columns that it has got meanwhile get their defaults.
+ * Find the columns of a log that come back to its table: of those that it had, all but the
+ * generated ones.  Columns that it has got meanwhile get their defaults, and those of
+ * clusters what these give a row that arrives.
  */
-static List *
-find_columns(const RemovalTable *table, Oid oid, int underscores)
+static void
+find_columns(RemovalTable *table, Oid oid, int underscores)
 {
+	Relation	relation = relation_open(table->oid, NoLock);
 	Relation	log = relation_open(oid, NoLock);
 	TupleDesc	columns = RelationGetDescr(log);
 	char	   *own = own_column(underscores, "");
-	List	   *found = NIL;
+	List	   *settable = table->settable;
 
+	table->settable = NIL;
 	for (int i = 0; i < columns->natts; i++)
 	{
-		Form_pg_attribute column = TupleDescAttr(columns, i);
-		char	   *name = pstrdup(quote_identifier(NameStr(column->attname)));
+		char	   *attname = pstrdup(NameStr(TupleDescAttr(columns, i)->attname));
+		char	   *name = pstrdup(quote_identifier(attname));
 
 		/* A name with a blank is quoted; so compare all but the last quote. */
-		if (column->attisdropped || strncmp(name, own, strlen(own) - 1) == 0 ||
+		if (TupleDescAttr(columns, i)->attisdropped || strncmp(name, own, strlen(own) - 1) == 0 ||
 			simhash_removal_has_name(table->generated, name))
 			continue;
-		if (!simhash_removal_has_name(table->settable, name))
+		if (!simhash_removal_has_name(settable, name))
 			complain_of_change(table);
-		found = lappend(found, name);
+		table->settable = lappend(table->settable, name);
+		if (simhash_clusters_find(relation, attname) == NULL)
+			table->same = lappend(table->same, name);
 	}
 	relation_close(log, NoLock);
-	return found;
+	relation_close(relation, NoLock);
+}
+
+/* Are two lists of names the same? */
+static bool
+are_same(const List *one, const List *other)
+{
+	if (list_length(one) != list_length(other))
+		return false;
+	for (int i = 0; i < list_length(one); i++)
+	{
+		if (strcmp(list_nth(one, i), list_nth(other, i)) != 0)
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -320,13 +342,13 @@ simhash_removal_read_logs(Removal *removal)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("%s is no log of simhash_dedup_apply", simhash_quoted_name(removal->log_oid)),
 				 errhint("A log says in its comment of which tables it is.")));
-	n = simhash_removal_run(removal, simhash_removal_sql(removal,
-														 "SELECT x {->>} 'table', x {->>} 'log',"
-														 " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'key')),"
-														 " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'moving')),"
-														 " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'generated'))"
-														 " FROM pg_catalog.jsonb_array_elements({json}::pg_catalog.jsonb) WITH ORDINALITY AS t (x, n) ORDER BY n",
-														 "json", quote_literal_cstr(comment + strlen(SIMHASH_LOG_COMMENT)), NULL), 0);
+	n = simhash_removal_do(removal, NULL, NULL, 0,
+						   "SELECT x {->>} 'table', x {->>} 'log',"
+						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'key')),"
+						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'moving')),"
+						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'generated'))"
+						   " FROM pg_catalog.jsonb_array_elements({json}::pg_catalog.jsonb) WITH ORDINALITY AS t (x, n)"
+						   " ORDER BY n", "json", quote_literal_cstr(comment + strlen(SIMHASH_LOG_COMMENT)));
 	found = SPI_tuptable;
 	for (uint64 i = 0; i < n; i++)
 	{
@@ -339,13 +361,12 @@ simhash_removal_read_logs(Removal *removal)
 		simhash_removal_lock(removal, log);
 		underscores = most_underscores(log);
 		SPI_tuptable = found;
-		if (strcmp(simhash_removal_each("{1} ", "", table->key, NIL, NIL),
-				   simhash_removal_each("{1} ", "", simhash_removal_list(i, 3), NIL, NIL)) != 0)
+		if (!are_same(table->key, simhash_removal_list(i, 3)))
 			complain_of_change(table);
 		table->moving = simhash_removal_list(i, 4);
 		table->generated = simhash_removal_list(i, 5);
 		name_log(table, get_rel_namespace(log), get_rel_name(log), underscores);
-		table->settable = find_columns(table, log, underscores);
+		find_columns(table, log, underscores);
 	}
 	SPI_freetuptable(found);
 }

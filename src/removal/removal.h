@@ -53,6 +53,8 @@ typedef struct RemovalTable
 	List	   *followed;		/* key and moving columns, of which the log has what
 								 * they are after a step */
 	List	   *now;			/* there */
+	List	   *moving_now;		/* of the moving ones */
+	List	   *same;			/* that are compared with rows that came back */
 } RemovalTable;
 
 /* A foreign key that refers to the table. */
@@ -106,15 +108,18 @@ typedef struct Removal
 } Removal;
 
 /* sql.c */
-extern char *simhash_removal_sql(const Removal *removal, const char *template,
-								 ...);
-extern char *simhash_removal_each(const char *template, const char *between,
-								  const List *one, const List *two,
-								  const List *three);
 extern void simhash_removal_word(Removal *removal, const char *name,
 								 const char *value);
+extern char *simhash_removal_sql(const Removal *removal, const RemovalTable *table,
+								 const RemovalKey *key, const char *template,...);
 extern uint64 simhash_removal_run(const Removal *removal, const char *command,
 								  Datum lines);
+
+/* Write a statement from a template and words, and run it. */
+#define simhash_removal_do(removal, table, key, lines, ...) \
+	simhash_removal_run(removal, simhash_removal_sql(removal, table, key, __VA_ARGS__, NULL), \
+						lines)
+
 extern Datum simhash_removal_datum(uint64 row, int column);
 extern List *simhash_removal_list(uint64 row, int column);
 extern bool simhash_removal_has_name(const List *names, const char *name);

@@ -4,9 +4,14 @@
  *		The statements of a removal: written from templates, and run.
  *
  * In a template a word in braces stands for a table, a column, or a part of a
- * statement, and an operator in braces for that of pg_catalog, of which a
- * search_path may have others: {=} is OPERATOR(pg_catalog.=).  Triggers find the
- * search_path of the caller, as in any statement of his.
+ * statement; an operator in braces for that of pg_catalog, of which a search_path may
+ * have others.  A list has a pattern, in which %1 is its element, and %2 and %3 those of
+ * the lists beside it, and what comes between two of them, a comma if nothing is said:
+ *
+ *		INSERT INTO {log} ({columns|%1}) SELECT {columns|t.%1}
+ *		FROM {to} AS t WHERE {key|t.%1 %2 l.%1| AND } AND l.{step} {=} $2
+ *
+ * Triggers find the search_path of the caller, as in any statement of his.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -22,50 +27,15 @@
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
-/* The value of a word, in a list of names and values by turns, or NULL. */
-static const char *
-find_word(const List *words, const char *name)
+/* What words of a template mean. */
+typedef struct Words
 {
-	for (int i = 0; i < list_length(words); i += 2)
-	{
-		if (strcmp(list_nth(words, i), name) == 0)
-			return list_nth(words, i + 1);
-	}
-	return NULL;
-}
-
-/* Write a template with its words: those of the first list before the others. */
-static char *
-fill_in(const char *template, const List *words, const List *others)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	while (*template != '\0')
-	{
-		const char *end = *template == '{' ? strchr(template, '}') : NULL;
-		char	   *name;
-		const char *value;
-
-		if (end == NULL)
-		{
-			appendStringInfoChar(&text, *template++);
-			continue;
-		}
-		name = pnstrdup(template + 1, end - template - 1);
-		value = find_word(words, name);
-		if (value == NULL)
-			value = find_word(others, name);
-		if (value != NULL)
-			appendStringInfoString(&text, value);
-		else if (strspn(name, "<>=#|-") == strlen(name))
-			appendStringInfo(&text, "OPERATOR(pg_catalog.%s)", name);
-		else
-			elog(ERROR, "no word \"%s\" in a removal", name);
-		template = end + 1;
-	}
-	return text.data;
-}
+	const Removal *removal;
+	const RemovalTable *table;	/* or NULL */
+	const RemovalKey *key;		/* or NULL */
+	const List *given;			/* names and values, by turns */
+	const char *elements[3];	/* of the list whose pattern is written */
+} Words;
 
 /* Set a word of templates. */
 void
@@ -75,46 +45,171 @@ simhash_removal_word(Removal *removal, const char *name, const char *value)
 							 unconstify(char *, value));
 }
 
+/* The value of a word in a list of names and values, or NULL. */
+static const char *
+find_given(const List *words, const char *name)
+{
+	for (int i = 0; i < list_length(words); i += 2)
+	{
+		if (strcmp(list_nth(words, i), name) == 0)
+			return list_nth(words, i + 1);
+	}
+	return NULL;
+}
+
+/* The value of a word, or NULL. */
+static const char *
+find_word(const Words *words, const char *name)
+{
+	const RemovalTable *table = words->table;
+	const char *value = find_given(words->given, name);
+
+	if (value == NULL)
+		value = find_given(words->removal->words, name);
+	if (value == NULL && table != NULL)
+	{
+		const char *const of_table[] = {
+			"to", table->name, "log", table->log, "step", table->step,
+			"action", table->action, "kept", table->kept, "distance", table->distance,
+			"similarity", table->similarity, "removed", table->removed
+		};
+
+		for (int i = 0; i < (int) lengthof(of_table); i += 2)
+		{
+			if (strcmp(of_table[i], name) == 0)
+				value = of_table[i + 1];
+		}
+	}
+	if (value == NULL && strspn(name, "<>=#-") == strlen(name))
+		value = psprintf("OPERATOR(pg_catalog.%s)", name);
+	if (value == NULL)
+		elog(ERROR, "no word \"%s\" in a removal", name);
+	return value;
+}
+
+/* Find a list, and those beside it. */
+static void
+find_lists(const Words *words, const char *name, const List *lists[3])
+{
+	const RemovalTable *table = words->table;
+	const RemovalKey *key = words->key;
+
+	lists[1] = lists[2] = NIL;
+	if (strcmp(name, "theirs") == 0 && key != NULL)
+	{
+		lists[0] = key->theirs;
+		lists[1] = key->ours;
+		lists[2] = key->equals;
+	}
+	else if (strcmp(name, "columns") == 0)
+		lists[0] = table->columns;
+	else if (strcmp(name, "settable") == 0)
+		lists[0] = table->settable;
+	else if (strcmp(name, "same") == 0)
+		lists[0] = table->same;
+	else if (strcmp(name, "key") == 0)
+	{
+		lists[0] = table->key;
+		lists[1] = table->equals;
+		lists[2] = table->now;
+	}
+	else if (strcmp(name, "followed") == 0)
+	{
+		lists[0] = table->followed;
+		lists[1] = table->now;
+	}
+	else if (strcmp(name, "moving") == 0)
+	{
+		lists[0] = table->moving;
+		lists[1] = table->moving_now;
+	}
+	else
+		elog(ERROR, "no list \"%s\" in a removal", name);
+}
+
+/* Where the braces end that a template begins with. */
+static const char *
+find_end(const char *template)
+{
+	int			open = 0;
+
+	for (;; template++)
+	{
+		if (*template == '{')
+			open++;
+		else if (*template == '}' && --open == 0)
+			return template;
+	}
+}
+
+/* Write a template, up to its end, with its words. */
+static void
+fill_in(StringInfo text, const char *template, const char *end, const Words *words)
+{
+	while (template < end)
+	{
+		const char *close;
+		const char *pattern;
+		const char *between;
+		const List *lists[3];
+		Words		inner = *words;
+
+		if (*template == '%' && words->elements[0] != NULL && strchr("123", template[1]) != NULL)
+		{
+			appendStringInfoString(text, words->elements[template[1] - '1']);
+			template += 2;
+			continue;
+		}
+		if (*template != '{')
+		{
+			appendStringInfoChar(text, *template++);
+			continue;
+		}
+		close = find_end(template);
+		pattern = memchr(template, '|', close - template);
+		if (pattern == NULL)
+			appendStringInfoString(text, find_word(words, pnstrdup(template + 1, close - template - 1)));
+		else
+		{
+			for (between = close; *between != '|'; between--)
+				continue;
+			find_lists(words, pnstrdup(template + 1, pattern - template - 1), lists);
+			for (int i = 0; i < list_length(lists[0]); i++)
+			{
+				for (int j = 0; j < 3; j++)
+					inner.elements[j] = lists[j] == NIL ? NULL : list_nth(lists[j], i);
+				if (i > 0 && between == pattern)
+					appendStringInfoString(text, ", ");
+				else if (i > 0)
+					appendBinaryStringInfo(text, between + 1, (int) (close - between - 1));
+				fill_in(text, pattern + 1, between == pattern ? close : between, &inner);
+			}
+		}
+		template = close + 1;
+	}
+}
+
 /*
- * Write a statement, or a part of one, from a template, and of words of it the names
- * and values, by turns, up to a NULL.
+ * Write a statement, or a part of one, about a table or a key, from a template; of words
+ * of it the names and values follow, by turns, up to a NULL.
  */
 char	   *
-simhash_removal_sql(const Removal *removal, const char *template,...)
+simhash_removal_sql(const Removal *removal, const RemovalTable *table,
+					const RemovalKey *key, const char *template,...)
 {
-	List	   *words = NIL;
+	Words		words = {.removal = removal,.table = table != NULL || key == NULL ? table : key->child,.key = key};
+	List	   *given = NIL;
+	StringInfoData text;
 	va_list		args;
 	char	   *name;
 
 	va_start(args, template);
 	while ((name = va_arg(args, char *)) != NULL)
-		words = lappend(lappend(words, name), va_arg(args, char *));
+		given = lappend(lappend(given, name), va_arg(args, char *));
 	va_end(args);
-	return fill_in(template, words, removal->words);
-}
-
-/*
- * Write a template for each element of a list, in which {1}, {2} and {3} are those of
- * the lists, with something between them.
- */
-char	   *
-simhash_removal_each(const char *template, const char *between, const List *one,
-					 const List *two, const List *three)
-{
-	StringInfoData text;
-
+	words.given = given;
 	initStringInfo(&text);
-	for (int i = 0; i < list_length(one); i++)
-	{
-		List	   *words = list_make2("1", list_nth(one, i));
-
-		if (two != NIL)
-			words = lappend(lappend(words, "2"), list_nth(two, i));
-		if (three != NIL)
-			words = lappend(lappend(words, "3"), list_nth(three, i));
-		appendStringInfo(&text, "%s%s", i == 0 ? "" : between,
-						 fill_in(template, words, NIL));
-	}
+	fill_in(&text, template, template + strlen(template), &words);
 	return text.data;
 }
 

@@ -151,10 +151,10 @@ simhash_removal_table(Removal *removal, Oid oid)
 					  table->name, removal->table->name));
 	if (oid != removal->relation && check_enable_rls(oid, InvalidOid, true) == RLS_ENABLED)
 		refuse(errmsg("%s has row security, which may hide rows that would be lost", table->name));
-	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
-															"SELECT every, settable, generated, key, equals"
-															" FROM {schema}._simhash_removal_columns('{oid}'::pg_catalog.regclass)",
-															"oid", psprintf("%u", oid), NULL), 0);
+	(void) simhash_removal_do(removal, NULL, NULL, 0,
+							  "SELECT every, settable, generated, key, equals"
+							  " FROM {schema}._simhash_removal_columns('{oid}'::pg_catalog.regclass)",
+							  "oid", psprintf("%u", oid));
 	table->columns = simhash_removal_list(0, 1);
 	table->settable = simhash_removal_list(0, 2);
 	table->generated = simhash_removal_list(0, 3);
@@ -258,11 +258,11 @@ read_key(uint64 row)
 void
 simhash_removal_find_keys(Removal *removal)
 {
-	uint64		n = simhash_removal_run(removal, simhash_removal_sql(removal,
-																	 "SELECT oid, child, refers_to, own, collides, indexed, theirs, ours, equals,"
-																	 " unfit, may_lose, action"
-																	 " FROM {schema}._simhash_removal_keys('{oid}'::pg_catalog.regclass)",
-																	 "oid", psprintf("%u", removal->relation), NULL), 0);
+	uint64		n = simhash_removal_do(removal, NULL, NULL, 0,
+									   "SELECT oid, child, refers_to, own, collides, indexed, theirs, ours, equals,"
+									   " unfit, may_lose, action"
+									   " FROM {schema}._simhash_removal_keys('{oid}'::pg_catalog.regclass)",
+									   "oid", psprintf("%u", removal->relation));
 	SPITupleTable *found = SPI_tuptable;
 
 	for (uint64 i = 0; i < n; i++)

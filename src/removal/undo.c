@@ -14,13 +14,9 @@
  */
 #include "removal/removal.h"
 
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/varlena.h"
 
-#include "clusters/cluster.h"
 #include "relation.h"
 
 PG_FUNCTION_INFO_V1(simhash_dedup_undo);
@@ -35,21 +31,6 @@ typedef struct Undo
 	int64		left;			/* lines that stay */
 } Undo;
 
-/* Columns of one row, or of a row and of its line, as texts of which each is compared. */
-static char *
-as_text(const char *alias, const List *columns)
-{
-	return psprintf("ROW(%s)::pg_catalog.text",
-					simhash_removal_each(psprintf("%s.{1}", alias), ", ", columns, NIL, NIL));
-}
-
-/* The first elements of a list, as many as another has. */
-static List *
-first_of(const List *list, const List *as_many)
-{
-	return list_truncate(list_copy(list), list_length(as_many));
-}
-
 /*
  * That a line (l) has to stay because a later one (o) does: of the same row, or of one
  * that it referred to.
@@ -57,75 +38,43 @@ first_of(const List *list, const List *as_many)
 static char *
 write_left(const Removal *removal, const RemovalTable *table)
 {
-	bool		first = table == removal->table;
-	const List *key = first ? table->key : first_of(table->now, table->key);
 	StringInfoData left;
 	ListCell   *lc;
 
 	initStringInfo(&left);
-	appendStringInfoString(&left, simhash_removal_sql(removal,
-													  "EXISTS (SELECT FROM {log} AS o WHERE o.{step} {>} $2{not_back} AND {o} {=} {l})",
-													  "log", table->log, "step", table->step, "o", as_text("o", key), "l", as_text("l", key),
-													  "not_back", first ? "" : simhash_removal_sql(removal, " AND o.{action} {<>} 'back'::pg_catalog.text",
-																								   "action", table->action, NULL), NULL));
+	appendStringInfoString(&left, simhash_removal_sql(removal, table, NULL, table == removal->table ?
+													  "EXISTS (SELECT FROM {log} AS o WHERE o.{step} {>} $2"
+													  " AND ROW({key|o.%1})::pg_catalog.text {=} ROW({key|l.%1})::pg_catalog.text)" :
+													  "EXISTS (SELECT FROM {log} AS o WHERE o.{step} {>} $2 AND o.{action} {<>} 'back'::pg_catalog.text"
+													  " AND ROW({key|o.%3})::pg_catalog.text {=} ROW({key|l.%3})::pg_catalog.text)", NULL));
 	foreach(lc, removal->keys)
 	{
-		const RemovalKey *refers = lfirst(lc);
+		const RemovalKey *key = lfirst(lc);
 
-		if (refers->child == table)
-			appendStringInfoString(&left, simhash_removal_sql(removal,
-															  " OR EXISTS (SELECT FROM {log} AS o WHERE o.{step} {>} $2 AND {o} {=} {l} AND {all})",
-															  "log", removal->table->log, "step", removal->table->step,
-															  "o", as_text("o", refers->ours), "l", as_text("l", refers->theirs),
-															  "all", simhash_removal_each("l.{1} IS NOT NULL", " AND ", refers->theirs, NIL, NIL), NULL));
+		if (key->child == table)
+			appendStringInfoString(&left, simhash_removal_sql(removal, removal->table, key,
+															  " OR EXISTS (SELECT FROM {log} AS o WHERE o.{step} {>} $2 AND {theirs|l.%1 IS NOT NULL| AND }"
+															  " AND ROW({theirs|o.%2})::pg_catalog.text {=} ROW({theirs|l.%1})::pg_catalog.text)", NULL));
 	}
 	return left.data;
-}
-
-/*
- * The columns that tell whether a row came back as it was: not those that the clusters
- * of the table give it anew.
- */
-static List *
-find_own_columns(const RemovalTable *table)
-{
-	Relation	relation = relation_open(table->oid, NoLock);
-	List	   *own = NIL;
-	ListCell   *lc;
-
-	foreach(lc, table->settable)
-	{
-		List	   *name = textToQualifiedNameList(cstring_to_text(lfirst(lc)));
-
-		if (simhash_clusters_find(relation, strVal(linitial(name))) == NULL)
-			own = lappend(own, lfirst(lc));
-	}
-	relation_close(relation, NoLock);
-	return own;
 }
 
 /* Put back rows that went, or were dropped, and take their lines from the log. */
 static void
 put_back(const Removal *removal, const RemovalTable *table, Datum lines)
 {
-	bool		first = table == removal->table;
-	const char *these = simhash_removal_sql(removal, "l.ctid {=} ANY ($1){dropped}", "dropped",
-											first ? "" : simhash_removal_sql(removal, " AND l.{action} {=} 'dropped'::pg_catalog.text",
-																			 "action", table->action, NULL), NULL);
-	const List *own = find_own_columns(table);
+	const char *these = simhash_removal_sql(removal, table, NULL, table == removal->table ? "l.ctid {=} ANY ($1)" :
+											"l.ctid {=} ANY ($1) AND l.{action} {=} 'dropped'::pg_catalog.text", NULL);
 	uint64		came;
 
-	came = simhash_removal_run(removal, simhash_removal_sql(removal,
-															"INSERT INTO {to} ({columns}) OVERRIDING SYSTEM VALUE"
-															" SELECT {columns} FROM {log} AS l WHERE {these} AND NOT ({left})",
-															"to", table->name, "log", table->log, "these", these,
-															"columns", simhash_removal_each("{1}", ", ", table->settable, NIL, NIL),
-															"left", write_left(removal, table), NULL), lines);
-	if (simhash_removal_run(removal, simhash_removal_sql(removal,
-														 "DELETE FROM {log} AS l USING {to} AS t WHERE {these} AND {same_key} AND {was} {=} {is}",
-														 "to", table->name, "log", table->log, "these", these,
-														 "same_key", simhash_removal_each("t.{1} {2} l.{1}", " AND ", table->key, table->equals, NIL),
-														 "was", as_text("l", own), "is", as_text("t", own), NULL), lines) < came)
+	came = simhash_removal_do(removal, table, NULL, lines,
+							  "INSERT INTO {to} ({settable|%1}) OVERRIDING SYSTEM VALUE"
+							  " SELECT {settable|l.%1} FROM {log} AS l WHERE {these} AND NOT ({left})",
+							  "these", these, "left", write_left(removal, table));
+	if (simhash_removal_do(removal, table, NULL, lines,
+						   "DELETE FROM {log} AS l USING {to} AS t WHERE {these} AND {key|t.%1 %2 l.%1| AND }"
+						   " AND ROW({same|t.%1})::pg_catalog.text {=} ROW({same|l.%1})::pg_catalog.text",
+						   "these", these) < came)
 		ereport(ERROR,
 				(errcode(ERRCODE_RAISE_EXCEPTION),
 				 errmsg("a trigger of %s alters rows that come back, or takes them away", table->name)));
@@ -139,52 +88,29 @@ put_back(const Removal *removal, const RemovalTable *table, Datum lines)
 static void
 move_back(const Removal *removal, const RemovalTable *table, Datum lines)
 {
-	List	   *now = NIL;
-	const char *moved;
-	const char *to_be_moved;
-	uint64		n;
-	ListCell   *lc;
+#define SAME(a, b) "ROW(" a ")::pg_catalog.text {=} ROW(" b ")::pg_catalog.text"
+#define MOVED "l.ctid {=} ANY ($1) AND l.{action} {=} 'moved'::pg_catalog.text"
+	const char *which = simhash_removal_sql(removal, table, NULL,
+											MOVED " AND {key|t.%1 %2 l.%3| AND } AND NOT ({left})"
+											" AND {moving|(" SAME("l.%1", "l.%2") " OR " SAME("t.%1", "l.%2") ")| AND }",
+											"left", write_left(removal, table), NULL);
+	uint64		n = simhash_removal_do(removal, table, NULL, lines,
+									   "SELECT FROM {to} AS t, {log} AS l WHERE {which} FOR UPDATE OF t", "which", which);
 
-	foreach(lc, table->moving)
-	{
-		for (int i = 0; i < list_length(table->followed); i++)
-		{
-			if (strcmp(list_nth(table->followed, i), lfirst(lc)) == 0)
-				now = lappend(now, list_nth(table->now, i));
-		}
-	}
-	moved = simhash_removal_sql(removal, "l.ctid {=} ANY ($1) AND l.{action} {=} 'moved'::pg_catalog.text",
-								"action", table->action, NULL);
-	to_be_moved = simhash_removal_sql(removal, "{moved} AND {is_there} AND {untouched} AND NOT ({left})", "moved", moved,
-									  "is_there", simhash_removal_each("t.{1} {2} l.{3}", " AND ", table->key, table->equals,
-																	   first_of(table->now, table->key)),
-									  "untouched", simhash_removal_each("(ROW(l.{1})::pg_catalog.text OPERATOR(pg_catalog.=) ROW(l.{2})::pg_catalog.text"
-																		" OR ROW(t.{1})::pg_catalog.text OPERATOR(pg_catalog.=) ROW(l.{2})::pg_catalog.text)",
-																		" AND ", table->moving, now, NIL),
-									  "left", write_left(removal, table), NULL);
-	n = simhash_removal_run(removal, simhash_removal_sql(removal, "SELECT FROM {to} AS t, {log} AS l WHERE {which} FOR UPDATE OF t",
-														 "to", table->name, "log", table->log, "which", to_be_moved, NULL), lines);
 	SPI_freetuptable(SPI_tuptable);
-	if (n > 0 && simhash_removal_run(removal, simhash_removal_sql(removal, "UPDATE {to} AS t SET {columns} FROM {log} AS l WHERE {which}",
-																  "to", table->name, "log", table->log, "which", to_be_moved,
-																  "columns", simhash_removal_each("{1} = CASE WHEN ROW(l.{1})::pg_catalog.text"
-																								  " OPERATOR(pg_catalog.=) ROW(l.{2})::pg_catalog.text THEN t.{1} ELSE l.{1} END",
-																								  ", ", table->moving, now, NIL), NULL), lines) < n)
+	if (n > 0 && simhash_removal_do(removal, table, NULL, lines,
+									"UPDATE {to} AS t SET {moving|%1 = CASE WHEN " SAME("l.%1", "l.%2") " THEN t.%1 ELSE l.%1 END}"
+									" FROM {log} AS l WHERE {which}", "which", which) < n)
 		ereport(ERROR,
 				(errcode(ERRCODE_RAISE_EXCEPTION),
 				 errmsg("a trigger of %s takes away rows that move", table->name)));
-	moved = simhash_removal_sql(removal, "{moved} AND {same_key}", "moved", moved, "same_key",
-								simhash_removal_each("t.{1} {2} l.{1}", " AND ", table->key, table->equals, NIL), NULL);
-	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
-															"DELETE FROM {log} AS l USING {to} AS t WHERE {moved} AND {was} {=} {is}",
-															"to", table->name, "log", table->log, "moved", moved,
-															"was", as_text("l", table->settable), "is", as_text("t", table->settable), NULL), lines);
-	(void) simhash_removal_run(removal, simhash_removal_sql(removal,
-															"UPDATE {log} AS l SET {action} = 'back' FROM {to} AS t WHERE {moved} AND {back}",
-															"to", table->name, "log", table->log, "action", table->action, "moved", moved,
-															"back", simhash_removal_each("(ROW(l.{1})::pg_catalog.text OPERATOR(pg_catalog.=) ROW(l.{2})::pg_catalog.text"
-																						 " OR ROW(t.{1})::pg_catalog.text OPERATOR(pg_catalog.=) ROW(l.{1})::pg_catalog.text)",
-																						 " AND ", table->moving, now, NIL), NULL), lines);
+	(void) simhash_removal_do(removal, table, NULL, lines,
+							  "DELETE FROM {log} AS l USING {to} AS t WHERE " MOVED " AND {key|t.%1 %2 l.%1| AND }"
+							  " AND " SAME("{same|t.%1}", "{same|l.%1}"));
+	(void) simhash_removal_do(removal, table, NULL, lines,
+							  "UPDATE {log} AS l SET {action} = 'back' FROM {to} AS t WHERE " MOVED
+							  " AND {key|t.%1 %2 l.%1| AND }"
+							  " AND {moving|(" SAME("l.%1", "l.%2") " OR " SAME("t.%1", "l.%1") ")| AND }");
 }
 
 /* Take back lines of a step. */
@@ -208,20 +134,15 @@ note_refusal(Removal *removal, Datum lines pg_attribute_unused(), const char *wh
 		undo->refused = MemoryContextStrdup(undo->context, why);
 }
 
-/* Lines of a log that are to be taken back, or that could not be. */
+/* A log without lines of what has come back. */
 static char *
 write_open(const Removal *removal, const RemovalTable *table)
 {
-	return simhash_removal_sql(removal, "{log} AS l{not_back}", "log", table->log, "not_back",
-							   table == removal->table ? "" :
-							   simhash_removal_sql(removal, " WHERE l.{action} {<>} 'back'::pg_catalog.text",
-												   "action", table->action, NULL), NULL);
+	return simhash_removal_sql(removal, table, NULL, table == removal->table ? "{log} AS l WHERE true" :
+							   "{log} AS l WHERE l.{action} {<>} 'back'::pg_catalog.text", NULL);
 }
 
-/*
- * Find the last step before one; whether there is any.  "table" is that whose rows
- * it changed; where it is the last of several it is one after the other.
- */
+/* Find the last step before one, and the table whose rows it changed; whether there is any. */
 static bool
 find_step(Undo *undo, int64 before)
 {
@@ -235,11 +156,9 @@ find_step(Undo *undo, int64 before)
 		RemovalTable *table = lfirst(lc);
 		int64		step;
 
-		(void) simhash_removal_run(removal, simhash_removal_sql(removal,
-																"SELECT pg_catalog.max(l.{step}) FROM {open}{and} l.{step} {<} {before}::pg_catalog.int8",
-																"step", table->step, "open", write_open(removal, table),
-																"and", table == removal->table ? " WHERE" : " AND",
-																"before", psprintf("'" INT64_FORMAT "'", before), NULL), 0);
+		(void) simhash_removal_do(removal, table, NULL, 0,
+								  "SELECT pg_catalog.max(l.{step}) FROM {open} AND l.{step} {<} '{before}'::pg_catalog.int8",
+								  "open", write_open(removal, table), "before", psprintf(INT64_FORMAT, before));
 		step = DatumGetInt64(simhash_removal_datum(0, 1));
 		SPI_freetuptable(SPI_tuptable);
 		if (step > removal->done.step)
@@ -261,8 +180,10 @@ take_step(Undo *undo, int64 before)
 	simhash_removal_begin(removal);
 	if (find_step(undo, before))
 	{
-		uint64		n = simhash_removal_run(removal, psprintf("SELECT l.ctid FROM %s AS l WHERE l.%s OPERATOR(pg_catalog.=) '" INT64_FORMAT "'",
-															  undo->table->log, undo->table->step, removal->done.step), 0);
+		uint64		n = simhash_removal_do(removal, undo->table, NULL, 0,
+										   "SELECT l.ctid FROM {open} AND l.{step} {=} '{number}'::pg_catalog.int8",
+										   "open", write_open(removal, undo->table),
+										   "number", psprintf(INT64_FORMAT, removal->done.step));
 		Datum	   *lines = palloc(Max(n, 1) * sizeof *lines);
 
 		for (uint64 i = 0; i < n; i++)
@@ -290,12 +211,10 @@ count_left(Undo *undo)
 		SPI_freetuptable(SPI_tuptable);
 	}
 	if (OidIsValid(removal->plan))
-		(void) simhash_removal_run(removal, simhash_removal_sql(removal,
-																"UPDATE {plan} AS p SET done = 'put back' FROM {source} AS t"
-																" WHERE p.done {=} 'removed'::pg_catalog.text AND {t has gone}"
-																" AND NOT EXISTS (SELECT FROM {log} AS l WHERE {t} {=} {l})",
-																"log", removal->table->log, "t", as_text("t", removal->table->key),
-																"l", as_text("l", removal->table->key), NULL), 0);
+		(void) simhash_removal_do(removal, removal->table, NULL, 0,
+								  "UPDATE {plan} AS p SET done = 'put back' FROM {source} AS t"
+								  " WHERE p.done {=} 'removed'::pg_catalog.text AND {t has gone} AND NOT EXISTS (SELECT FROM {log} AS l"
+								  " WHERE ROW({key|t.%1})::pg_catalog.text {=} ROW({key|l.%1})::pg_catalog.text)");
 	simhash_removal_end(removal);
 }
 
