@@ -52,7 +52,7 @@ typedef struct Apply
 static void
 stay_for(const char *why)
 {
-	ereport(ERROR, (errcode(ERRCODE_RAISE_EXCEPTION), errmsg("%s", why)));
+	ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION), errmsg("%s", why)));
 }
 
 /* How many lines there are in an array of their places. */
@@ -84,8 +84,8 @@ check_plan(const Removal *removal)
 		if (get_atttype(removal->plan, column) != columns[i].type)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("plan %s has no column \"%s\" of type %s",
-							simhash_quoted_name(removal->plan), columns[i].name,
+					 errmsg("plan \"%s\" has no column \"%s\" of type %s",
+							get_rel_name(removal->plan), columns[i].name,
 							format_type_be(columns[i].type)),
 					 errhint("Make it by CREATE TABLE ... AS SELECT * FROM simhash_dedup_plan(...).")));
 	}
@@ -113,14 +113,16 @@ prepare_plan(Removal *removal)
 
 	/* No row has two keys: what is said of one holds for it. */
 	if (simhash_removal_do(removal, NULL, NULL, 0,
-						   "WITH found AS MATERIALIZED ("	/* lest the first be sought by a nested loop */
+						   "WITH found AS MATERIALIZED ("	/* lest the first be
+															 * sought by a nested
+															 * loop */
 						   "SELECT t.tableoid AS part, t.ctid AS place FROM {source} AS t"
 						   " JOIN (SELECT gone FROM {plan} UNION SELECT kept FROM {plan})"
 						   " AS w (\"simhash key\") ON {t is wanted})"
 						   " SELECT FROM found GROUP BY part, place HAVING pg_catalog.count(*) {>} 1 LIMIT 1") > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("plan %s writes the key of a row in two ways", simhash_quoted_name(removal->plan))));
+				 errmsg("plan \"%s\" writes the key of a row in two ways", get_rel_name(removal->plan))));
 }
 
 /*
@@ -139,7 +141,7 @@ find_compared(const Removal *removal)
 	if (n > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("plan %s has lines of calls that read other columns", simhash_quoted_name(removal->plan)),
+				 errmsg("plan \"%s\" has lines of calls that read other columns", get_rel_name(removal->plan)),
 				 errhint("Keep the lines of each call in a plan of its own.")));
 	initStringInfo(&text);
 	foreach(lc, columns)
@@ -204,7 +206,7 @@ drop_indexes(Apply *apply)
 		}
 		if (tries == 0)
 			ereport(NOTICE,
-					(errmsg("index %s is left, as its table is in use", simhash_quoted_name(lfirst_oid(lc))),
+					(errmsg("index \"%s\" is left, as its table is in use", get_rel_name(lfirst_oid(lc))),
 					 errhint("DROP INDEX CONCURRENTLY drops it.")));
 		else
 			(void) simhash_removal_run(removal, psprintf("DROP INDEX %s", simhash_quoted_name(lfirst_oid(lc))), 0);
@@ -388,8 +390,8 @@ remove_rows(Removal *removal, Datum lines)
 #define DELETE_ROWS \
 	"DELETE FROM {source} AS t USING {plan} AS p WHERE p.ctid {=} ANY ($1) AND {t has gone}"
 	const char *template = removal->log == NULL ? DELETE_ROWS :
-		"WITH done AS (" DELETE_ROWS " RETURNING {columns|t.%1}, p.kept, p.distance, p.similarity)"
-		" INSERT INTO {log} ({columns|%1}, {kept}, {distance}, {similarity}, {step}) SELECT d.*, $2 FROM done AS d";
+	"WITH done AS (" DELETE_ROWS " RETURNING {columns|t.%1}, p.kept, p.distance, p.similarity)"
+	" INSERT INTO {log} ({columns|%1}, {kept}, {distance}, {similarity}, {step}) SELECT d.*, $2 FROM done AS d";
 
 	if (simhash_removal_do(removal, removal->table, NULL, lines, template) < (uint64) count_lines(lines) ||
 		simhash_removal_do(removal, NULL, NULL, lines,
@@ -516,9 +518,9 @@ apply_plan(Removal *removal)
 		simhash_removal_end(removal);
 	}
 	ereport(NOTICE,
-			(errmsg("removed " INT64_FORMAT " rows of %s", removal->done.gone, simhash_quoted_name(removal->relation)),
-			 errdetail(INT64_FORMAT " rows of others moved, " INT64_FORMAT " were dropped; " INT64_FORMAT
-					   " rows of the plan stay, of which column \"done\" says why.",
+			(errmsg("rows of \"%s\" removed: " INT64_FORMAT, get_rel_name(removal->relation), removal->done.gone),
+			 errdetail("Rows of other tables: " INT64_FORMAT " moved, " INT64_FORMAT " dropped. Rows that stay: "
+					   INT64_FORMAT "; column \"done\" of the plan says why.",
 					   removal->done.moved, removal->done.dropped, apply->stay)));
 }
 

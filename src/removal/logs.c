@@ -340,7 +340,7 @@ simhash_removal_read_logs(Removal *removal)
 	if (comment == NULL || strncmp(comment, SIMHASH_LOG_COMMENT, strlen(SIMHASH_LOG_COMMENT)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("%s is no log of simhash_dedup_apply", simhash_quoted_name(removal->log_oid)),
+				 errmsg("\"%s\" is no log of simhash_dedup_apply", get_rel_name(removal->log_oid)),
 				 errhint("A log says in its comment of which tables it is.")));
 	n = simhash_removal_do(removal, NULL, NULL, 0,
 						   "SELECT x {->>} 'table', x {->>} 'log',"
@@ -353,9 +353,9 @@ simhash_removal_read_logs(Removal *removal)
 	for (uint64 i = 0; i < n; i++)
 	{
 		RemovalTable *table = i == 0 ? removal->table :
-			simhash_removal_table(removal, find_named(SPI_getvalue(found->vals[i], found->tupdesc, 1)));
+		simhash_removal_table(removal, find_named(SPI_getvalue(found->vals[i], found->tupdesc, 1)));
 		Oid			log = i == 0 ? removal->log_oid :
-			find_named(SPI_getvalue(found->vals[i], found->tupdesc, 2));
+		find_named(SPI_getvalue(found->vals[i], found->tupdesc, 2));
 		int			underscores;
 
 		simhash_removal_lock(removal, log);

@@ -11,7 +11,7 @@
  * to be taken back (undo.c).
  *
  * All runs with the rights of the caller.  Each step is a short statement, written
- * from a template (sql.c).
+ * from a template (templates.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -50,8 +50,8 @@ typedef struct RemovalTable
 	char	   *distance;
 	char	   *similarity;
 	char	   *removed;
-	List	   *followed;		/* key and moving columns, of which the log has what
-								 * they are after a step */
+	List	   *followed;		/* key and moving columns, of which the log
+								 * has what they are after a step */
 	List	   *now;			/* there */
 	List	   *moving_now;		/* of the moving ones */
 	List	   *same;			/* that are compared with rows that came back */
@@ -62,8 +62,8 @@ typedef struct RemovalKey
 {
 	Oid			oid;
 	Oid			table;			/* the child, or the table itself */
-	RemovalTable *child;		/* that, described; NULL if its rows are left to the
-								 * server */
+	RemovalTable *child;		/* that, described; NULL if its rows are left
+								 * to the server */
 	bool		own;			/* its rows are of the table */
 	bool		collides;		/* rows that move may be where others are */
 	bool		indexed;		/* rows of the child are found by an index */
@@ -107,7 +107,7 @@ typedef struct Removal
 	RemovalCounts done;
 } Removal;
 
-/* sql.c */
+/* templates.c */
 extern void simhash_removal_word(Removal *removal, const char *name,
 								 const char *value);
 extern char *simhash_removal_sql(const Removal *removal, const RemovalTable *table,

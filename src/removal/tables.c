@@ -32,9 +32,6 @@
 #include "relation.h"
 #include "report/report.h"
 
-#define refuse(...) \
-	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), __VA_ARGS__))
-
 /* The owner of a table. */
 static Oid
 owner_of(Oid oid)
@@ -68,6 +65,7 @@ lock_rows(Oid oid)
 void
 simhash_removal_lock(const Removal *removal, Oid oid)
 {
+	const char *name = get_rel_name(oid);
 	Relation	relation;
 	Form_pg_class row;
 
@@ -79,7 +77,7 @@ simhash_removal_lock(const Removal *removal, Oid oid)
 		if (owner != GetUserId() && !has_privs_of_role(owner, owner_of(removal->relation)))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("%s is a table of another role", simhash_quoted_name(oid)),
+					 errmsg("\"%s\" is a table of another role", name),
 					 errhint("Make the plan, and have the log made, with your own rights.")));
 		LockRelationOid(oid, ShareRowExclusiveLock);
 	}
@@ -89,8 +87,7 @@ simhash_removal_lock(const Removal *removal, Oid oid)
 		row->relhasrules || row->relrowsecurity || relation->trigdesc != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("%s is no plain table, or has triggers, rules, row security or heirs",
-						simhash_quoted_name(oid)),
+				 errmsg("\"%s\" is no plain table, or has triggers, rules, row security or heirs", name),
 				 errhint("Make the plan, and have the log made, by the calls that are meant for it.")));
 	relation_close(relation, NoLock);
 }
@@ -147,10 +144,14 @@ simhash_removal_table(Removal *removal, Oid oid)
 	table->name = name_of(removal, oid);
 	removal->tables = lappend(removal->tables, table);
 	if (owner_of(oid) != owner_of(removal->relation))
-		refuse(errmsg("%s belongs to another role than %s: move its rows yourself, or ask its owner to",
-					  table->name, removal->table->name));
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s belongs to another role than %s: move its rows yourself, or ask its owner to",
+						table->name, removal->table->name)));
 	if (oid != removal->relation && check_enable_rls(oid, InvalidOid, true) == RLS_ENABLED)
-		refuse(errmsg("%s has row security, which may hide rows that would be lost", table->name));
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s has row security, which may hide rows that would be lost", table->name)));
 	(void) simhash_removal_do(removal, NULL, NULL, 0,
 							  "SELECT every, settable, generated, key, equals"
 							  " FROM {schema}._simhash_removal_columns('{oid}'::pg_catalog.regclass)",
@@ -193,11 +194,17 @@ simhash_removal_find_table(Removal *removal)
 				 errmsg("%s is not a table", name)));
 	simhash_find_rows(&rows);
 	if (rows.place != SIMHASH_HERE)
-		refuse(errmsg("%s has rows on other servers: simhash_dedup_sql writes a DELETE", name));
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s has rows on other servers: simhash_dedup_sql writes a DELETE", name)));
 	if (rows.parted && get_rel_relkind(removal->relation) != RELKIND_PARTITIONED_TABLE)
-		refuse(errmsg("%s has children by inheritance: simhash_dedup_sql writes a DELETE", name));
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s has children by inheritance: simhash_dedup_sql writes a DELETE", name)));
 	if (removal->table->key == NIL)
-		refuse(errmsg("%s has no primary key by operators of the server: simhash_dedup_sql writes a DELETE", name));
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s has no primary key by operators of the server: simhash_dedup_sql writes a DELETE", name)));
 	simhash_removal_word(removal, "table", name);
 	simhash_removal_word(removal, "source", rows.source);
 	simhash_removal_word(removal, "t has gone", simhash_write_has_key(&rows, "t", "p.gone"));
@@ -219,17 +226,27 @@ check_key(const Removal *removal, const RemovalKey *key, Oid refers_to,
 	const char *child = key->child->name;
 	const char *name = removal->table->name;
 
+	const char *part = simhash_quoted_name(refers_to);
+
 	if (refers_to != removal->relation)
-		refuse(errmsg("%s refers to %s, and not to all of %s: leave out children, or name %s as the table",
-					  child, simhash_quoted_name(refers_to), name, simhash_quoted_name(refers_to)));
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s refers to %s, and not to all of %s: leave out children, or name %s as the table",
+						child, part, name, part)));
 	if (unfit != NULL)
-		refuse(errmsg("%s refers to %s by a key that does not move (%s): leave out children",
-					  child, name, unfit));
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s refers to %s by a key that does not move (%s): leave out children",
+						child, name, unfit)));
 	if (removal->drops && may_lose != NULL)
-		refuse(errmsg("%s, which may lose rows that collide: say children => 'stay'", may_lose));
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s, which may lose rows that collide: say children => 'stay'", may_lose)));
 	if (removal->log != NULL && key->child->key == NIL)
-		refuse(errmsg("%s has no primary key by operators of the server, by which moved rows could be put back: leave out the log",
-					  child));
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s has no primary key by operators of the server, by which moved rows could be put back: leave out the log",
+						child)));
 }
 
 /* Read a foreign key from a row of _simhash_removal_keys. */
@@ -269,16 +286,20 @@ simhash_removal_find_keys(Removal *removal)
 	{
 		RemovalKey *key;
 		char	   *texts[3];
+		const char *refers;
 		ListCell   *lc;
 
 		SPI_tuptable = found;
 		key = read_key(i);
 		for (int j = 0; j < 3; j++)
 			texts[j] = SPI_getvalue(found->vals[i], found->tupdesc, 10 + j);
+		refers = simhash_quoted_name(key->table);
 		if (texts[2] != NULL && !removal->undo && !removal->children &&
 			(removal->log != NULL || key->own))
-			refuse(errmsg("%s refers to %s ON DELETE %s, and no log would have its rows: say children => 'move', or 'stay'",
-						  simhash_quoted_name(key->table), removal->table->name, texts[2]));
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("%s refers to %s ON DELETE %s, and no log would have its rows: say children => 'move', or 'stay'",
+							refers, removal->table->name, texts[2])));
 		if (removal->undo ? find_listed(removal, key->table) == NULL :
 			!removal->children && (removal->log == NULL || !key->own))
 		{

@@ -27,7 +27,8 @@ typedef struct Undo
 	Removal		removal;
 	MemoryContext context;		/* of the call */
 	RemovalTable *table;		/* whose step is taken back */
-	char	   *refused;		/* the first thing that the server said; or NULL */
+	char	   *refused;		/* the first thing that the server said; or
+								 * NULL */
 	int64		left;			/* lines that stay */
 } Undo;
 
@@ -76,7 +77,7 @@ put_back(const Removal *removal, const RemovalTable *table, Datum lines)
 						   " AND ROW({same|t.%1})::pg_catalog.text {=} ROW({same|l.%1})::pg_catalog.text",
 						   "these", these) < came)
 		ereport(ERROR,
-				(errcode(ERRCODE_RAISE_EXCEPTION),
+				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("a trigger of %s alters rows that come back, or takes them away", table->name)));
 }
 
@@ -102,7 +103,7 @@ move_back(const Removal *removal, const RemovalTable *table, Datum lines)
 									"UPDATE {to} AS t SET {moving|%1 = CASE WHEN " SAME("l.%1", "l.%2") " THEN t.%1 ELSE l.%1 END}"
 									" FROM {log} AS l WHERE {which}", "which", which) < n)
 		ereport(ERROR,
-				(errcode(ERRCODE_RAISE_EXCEPTION),
+				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("a trigger of %s takes away rows that move", table->name)));
 	(void) simhash_removal_do(removal, table, NULL, lines,
 							  "DELETE FROM {log} AS l USING {to} AS t WHERE " MOVED " AND {key|t.%1 %2 l.%1| AND }"

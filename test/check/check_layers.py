@@ -22,6 +22,7 @@ SRC = ROOT / "src"
 # "." is what stands in the folder itself.
 WINGS = [
     "simhash.c",                # the module: it starts all others
+    "removal",
     "clusters",
     "guard",
     "index",

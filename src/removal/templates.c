@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * sql.c
+ * templates.c
  *		The statements of a removal: written from templates, and run.
  *
  * In a template a word in braces stands for a table, a column, or a part of a
@@ -257,7 +257,7 @@ simhash_removal_datum(uint64 row, int column)
 }
 
 /* An array of texts that a statement has yielded, as a list of strings. */
-List *
+List	   *
 simhash_removal_list(uint64 row, int column)
 {
 	Datum		array = simhash_removal_datum(row, column);
