@@ -198,6 +198,34 @@ last_step(const Removal *removal)
 	return last;
 }
 
+/* Has a log all columns of its table, as they are?  One of another type may round values. */
+static bool
+has_columns(const Removal *removal, const RemovalTable *table)
+{
+	uint64		missing = simhash_removal_run(removal, simhash_removal_sql(removal,
+																		   "SELECT a.attname, a.atttypid, a.atttypmod, a.attcollation FROM pg_catalog.pg_attribute AS a"
+																		   " WHERE a.attrelid {=} {of}::pg_catalog.regclass::pg_catalog.oid"
+																		   " AND a.attnum {>} 0 AND NOT a.attisdropped EXCEPT"
+																		   " SELECT l.attname, l.atttypid, l.atttypmod, l.attcollation FROM pg_catalog.pg_attribute AS l"
+																		   " WHERE l.attrelid {=} {log_of}::pg_catalog.regclass::pg_catalog.oid",
+																		   "of", quote_literal_cstr(table->name),
+																		   "log_of", quote_literal_cstr(table->log), NULL), 0);
+
+	SPI_freetuptable(SPI_tuptable);
+	return missing == 0;
+}
+
+/* Fail: a log that is there cannot take rows of a table. */
+static void
+complain_of_log(const RemovalTable *table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("%s is no log of a removal from %s as it is now", table->log, table->name),
+			 errdetail("Its comment says which tables it is for, and its columns how rows were."),
+			 errhint("Take another name for the log.")));
+}
+
 /*
  * Find the logs, or make them, and lock them.  A log that is there serves if what its
  * comment says is still so.
@@ -230,11 +258,7 @@ simhash_removal_find_logs(Removal *removal)
 		}
 	}
 	if (there != NULL && strcmp(there, write_comment(removal)) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("%s is no log of a removal from %s as it is now", removal->table->log, removal->table->name),
-				 errdetail("Its comment says which tables it is for."),
-				 errhint("Take another name for the log.")));
+		complain_of_log(removal->table);
 	foreach(lc, removal->tables)
 	{
 		if (there == NULL)
@@ -245,6 +269,8 @@ simhash_removal_find_logs(Removal *removal)
 					(errcode(ERRCODE_UNDEFINED_TABLE),
 					 errmsg("table %s, a part of the log, is not there", ((RemovalTable *) lfirst(lc))->log)));
 		simhash_removal_lock(removal, log);
+		if (there != NULL && !has_columns(removal, lfirst(lc)))
+			complain_of_log(lfirst(lc));
 	}
 	if (there == NULL)
 		(void) simhash_removal_do(removal, removal->table, NULL, 0, "COMMENT ON TABLE {log} IS {comment}",
