@@ -1516,7 +1516,7 @@ SELECT c.oid, conrelid, confrelid,
     WHEN 16384 <= ANY (conpfeqop) THEN
         'its operators are not those of the server'
     WHEN EXISTS (SELECT FROM pg_constraint AS x
-                 WHERE x.conrelid = c.conrelid AND contype = 'f' AND x.conkey && c.conkey
+                 WHERE x.conrelid = c.conrelid AND contype = 'f' AND x.conkey OPERATOR(pg_catalog.&&) c.conkey
                      AND (x.conkey <> c.conkey OR x.confrelid = c.confrelid AND x.confkey <> c.confkey
                           OR coalesce(pg_partition_root(x.confrelid), x.confrelid)
                               <> coalesce(pg_partition_root(c.confrelid), c.confrelid))) THEN
@@ -1658,13 +1658,14 @@ FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within, document
              FROM unnest(compared) WITH ORDINALITY AS u (name, n)) AS h,
     LATERAL _simhash_plan_rows(relation, apart => coalesce(apart, relation), query => format(
         'SELECT g.key, s.key, p.distance, p.similarity, p.doubt, p.family, p.differs,'
-        ' g.hash OPERATOR(pg_catalog.#) s.hash FROM %s AS p'
-        ' JOIN (SELECT %s AS id, %s AS key, %s AS hash FROM %s AS t) AS g'
+        ' %6$s FROM %1$s AS p'
+        ' JOIN (SELECT %2$s AS id, %3$s AS key, %4$s AS hash FROM %5$s AS t) AS g'
         ' ON g.id OPERATOR(pg_catalog.=) p.id'
         ' JOIN (SELECT %2$s AS id, %3$s AS key, %4$s AS hash FROM %5$s AS t) AS s'
         ' ON s.id OPERATOR(pg_catalog.=) p.representative'
         ' WHERE p.id OPERATOR(pg_catalog.<>) p.representative',
-        decided, id, key, hash, source)) AS r;
+        decided, id, key, hash, source, CASE place WHEN 'here' THEN
+            format('%s._simhash_hash_row(ROW(g.hash, s.hash))', schema) ELSE hash END)) AS r;
 END;
 COMMENT ON FUNCTION simhash_dedup_plan(
     regclass, text, bigint, text, text, text[], text, text, double precision,
@@ -1810,7 +1811,7 @@ WITH parts AS MATERIALIZED (
                         alike, measure, parts.at_least, lowest) END END),
         (14, 0, 'advice', 'foreign keys', CASE WHEN rows > 0 THEN (
             SELECT format('Other rows may refer to those that would go: %s. Where these go, a DELETE'
-                          ' fails, or takes them along; simhash_dedup_script moves them'
+                          ' fails, or takes them along; simhash_dedup_apply moves them'
                           ' with children => ''move'' to the rows that stay.',
                           string_agg(format('%s (%s)', identity, conname), ', '
                                      ORDER BY i.schema COLLATE "C", i.name COLLATE "C", conname))

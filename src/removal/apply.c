@@ -240,7 +240,7 @@ choose_lines(Apply *apply, Datum **lines, int *n)
 							   " pg_catalog.count(*) OVER (PARTITION BY key) AS places FROM found"
 							   "), judged AS MATERIALIZED (SELECT p.line, p.gone, (p.gone {<>} p.kept"
 							   " AND g.keys {=} 1 AND s.keys {=} 1 AND g.places {=} 1 AND s.places {=} 1"
-							   " AND g.hash {#} s.hash {=} p.evidence"
+							   " AND {schema}._simhash_hash_row(ROW(g.hash, s.hash)) {=} p.evidence"
 							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE {o is open} AND o.gone {=} s.key OFFSET 0)"
 							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE {o is open} AND o.gone {=} g.key AND o.ctid {<} p.line OFFSET 0)"
 							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE o.done {=} 'removed'::pg_catalog.text AND o.kept {=} g.key OFFSET 0)"

@@ -202,14 +202,16 @@ last_step(const Removal *removal)
 static bool
 has_columns(const Removal *removal, const RemovalTable *table)
 {
-	uint64		missing = simhash_removal_run(removal, simhash_removal_sql(removal,
-																		   "SELECT a.attname, a.atttypid, a.atttypmod, a.attcollation FROM pg_catalog.pg_attribute AS a"
-																		   " WHERE a.attrelid {=} {of}::pg_catalog.regclass::pg_catalog.oid"
-																		   " AND a.attnum {>} 0 AND NOT a.attisdropped EXCEPT"
-																		   " SELECT l.attname, l.atttypid, l.atttypmod, l.attcollation FROM pg_catalog.pg_attribute AS l"
-																		   " WHERE l.attrelid {=} {log_of}::pg_catalog.regclass::pg_catalog.oid",
-																		   "of", quote_literal_cstr(table->name),
-																		   "log_of", quote_literal_cstr(table->log), NULL), 0);
+	uint64		missing = simhash_removal_do(removal, table, NULL, 0,
+											 "SELECT a.attname, a.atttypid, a.atttypmod, a.attcollation"
+											 " FROM pg_catalog.pg_attribute AS a"
+											 " WHERE a.attrelid {=} {its name}::pg_catalog.regclass::pg_catalog.oid"
+											 " AND a.attnum {>} 0 AND NOT a.attisdropped EXCEPT"
+											 " SELECT l.attname, l.atttypid, l.atttypmod, l.attcollation"
+											 " FROM pg_catalog.pg_attribute AS l"
+											 " WHERE l.attrelid {=} {name of log}::pg_catalog.regclass::pg_catalog.oid",
+											 "its name", quote_literal_cstr(table->name),
+											 "name of log", quote_literal_cstr(table->log));
 
 	SPI_freetuptable(SPI_tuptable);
 	return missing == 0;

@@ -296,12 +296,15 @@ find_compared_document(SimhashTable *table,
 	int			made = simhash_find_derivations(relation, expression, &derived);
 	bool		known = made == 1;
 	bool		wanted = simhash_get_measure(given->similarity) != SIMHASH_NO_MEASURE;
+	Bitmapset  *others = bms_copy(table->compared);
 	Node	   *document = find_document(table, given->document,
 										 known ? &derived : NULL);
 
 	relation_close(relation, NoLock);
 	*options = *given;
 	table->decides = document != NULL && wanted;
+	if (!table->decides)
+		table->compared = others;
 	if (document == NULL)
 	{
 		if (wanted)
