@@ -78,7 +78,7 @@ CREATE TABLE docs (id int PRIMARY KEY, site int, born date, body text, words tex
 INSERT INTO docs (id, site, born, body, words, plain, other)
 SELECT n, n % 3, date '2024-01-01' + n % 5, body, string_to_array(body, ' '), minhash(body), minhash_bits(body, 128)
 FROM texts ORDER BY n * 7 % 27;
-SELECT * FROM simhash_dedup_plan('docs', 'mh') ORDER BY gone[1]::int;
+SELECT gone, kept, distance, similarity, needed, doubt, family, differs, compared FROM simhash_dedup_plan('docs', 'mh') ORDER BY gone[1]::int;
 SELECT agree('docs', 'mh'), agree('docs', 'mh', ', 3'), agree('docs', 'mh', ', 0'), agree('docs', 'mh', ', 16');
 SELECT agree('docs', 'fp'), agree('docs', 'wide', ', 20'), agree('docs', 'sets'), agree('docs', 'cleaned', ', 12'),
        agree('docs', 'plain'), agree('docs', 'minhash(t.body)');
@@ -103,7 +103,7 @@ SELECT agree('docs', 'mh', ', similarity => ''none'''), agree('docs', 'plain', '
        agree('docs', 'wide', ', document => ''mh'', similarity => ''hamming'', at_most => 2'),
        agree('docs', 'mh', ', document => ''minhash(lower(t.body))'', similarity => ''hamming'', at_most => 0');
 -- the longest stays where it contains the others; "keep" says otherwise
-SELECT p.*, length(g.body) <= length(k.body) AS longest FROM simhash_dedup_plan('docs', 'mh', 12, similarity => 'containment') AS p
+SELECT gone, kept, distance, similarity, needed, doubt, family, differs, length(g.body) <= length(k.body) AS longest FROM simhash_dedup_plan('docs', 'mh', 12, similarity => 'containment') AS p
 JOIN docs AS g ON g.id = gone[1]::int JOIN docs AS k ON k.id = kept[1]::int WHERE g.id % 4 = 1 ORDER BY g.id;
 SELECT count(*), bool_and(length(g.body) <= length(k.body)) AS longest
 FROM simhash_dedup_plan('docs', 'mh', 12, keep => 'length(body)', similarity => 'containment', at_least => .6) AS p
@@ -195,7 +195,7 @@ CREATE TABLE "Composed" ("Key's" int, "other ""key""" text, at timestamptz, body
     PRIMARY KEY ("other ""key""", "Key's", at));
 INSERT INTO "Composed" SELECT n % 2, 'k,' || n % 3, timestamptz '2024-01-01 UTC' + n * interval '1 day', body FROM texts;
 SELECT agree('"Composed"', '"Finger"', called => 'ARRAY["other ""key""", "Key''s"::text, at::text]');
-SELECT * FROM simhash_dedup_plan('"Composed"', '"Finger"') ORDER BY gone LIMIT 2;
+SELECT gone, kept, distance, similarity, needed, doubt, family, differs, compared FROM simhash_dedup_plan('"Composed"', '"Finger"') ORDER BY gone LIMIT 2;
 SELECT DISTINCT kept FROM simhash_dedup_plan('"Composed"', '"Finger"', keep => 'at DESC', within => '{Key''s}') ORDER BY kept;
 SELECT agree('"Composed"', '"Finger"', ', keep => ''at DESC'', within => ''{Key''''s}''', 'ARRAY["other ""key""", "Key''s"::text, at::text]');
 
@@ -336,7 +336,7 @@ UNION ALL
 SELECT 10 + n, repeat('buy this now ', CASE n WHEN 2 THEN 300 ELSE 1 END) || body(7, 1) FROM generate_series(1, 3) AS n
 UNION ALL
 SELECT 20 + n, body(8, n) FROM generate_series(1, 2) AS n;
-SELECT * FROM simhash_dedup_plan('doubtful', 'mh', 16, at_least => .7) ORDER BY gone[1]::int;
+SELECT gone, kept, distance, similarity, needed, doubt, family, differs FROM simhash_dedup_plan('doubtful', 'mh', 16, at_least => .7) ORDER BY gone[1]::int;
 SELECT section, item, value FROM simhash_report('doubtful', 'mh', 16, at_least => .7)
 WHERE section = 'doubts' OR item IN ('redundant rows', 'delete') ORDER BY 1, 2;
 SELECT agree('doubtful', 'mh', ', 16, at_least => .7'), agree('doubtful', 'mh', ', 16, similarity => ''jaccard'', at_least => .7');
@@ -375,7 +375,7 @@ SELECT agree('forms', 'mh', '') ~ '^5 gone, \d+ doubtful$' AS agree;
 -- fingerprints that decide
 ----------------------------------------
 
-SELECT p.*, hamming(g.wide, k.wide) AS bits FROM simhash_dedup_plan('docs', 'mh', 12, document => 'wide', similarity => 'hamming', at_most => 12) AS p
+SELECT gone, kept, distance, similarity, needed, doubt, family, differs, compared, hamming(g.wide, k.wide) AS bits FROM simhash_dedup_plan('docs', 'mh', 12, document => 'wide', similarity => 'hamming', at_most => 12) AS p
 JOIN docs AS g ON g.id = gone[1]::int JOIN docs AS k ON k.id = kept[1]::int WHERE kept = '{1}' ORDER BY g.id;
 SELECT simhash_dedup_sql('docs', 'mh', document => 'wide', similarity => 'hamming', at_most => 12) ~ 'fingerprints \(t\.wide\) at most 12 bits apart' AS said;
 SELECT value FROM simhash_report('docs', 'mh', document => 'wide', similarity => 'hamming', at_most => 12) WHERE item = 'delete';
@@ -442,7 +442,7 @@ SELECT agree('none', 'fp'), agree('none', 'fp', ', document => ''body''');
 -- a table that is NULL is refused, by every plan
 SELECT call, fails(format('SELECT * FROM ' || call, n))
 FROM unnest(ARRAY['simhash_report(%s, ''fp'')', 'simhash_dedup_plan(%s, ''fp'')',
-    'simhash_dedup_sql(%s, ''fp'')', 'simhash_dedup_script(%s, ''fp'', ''p'')']) AS call,
+    'simhash_dedup_sql(%s, ''fp'')']) AS call,
     unnest(ARRAY['NULL', '(SELECT oid::regclass FROM pg_class WHERE relname = '''')']) AS n
 ORDER BY call, n;
 

@@ -279,8 +279,9 @@ BEGIN;
 SELECT simhash_dedup_sql('near.listed', 'fp', 3, document => 'words', similarity => 'jaccard', at_least => 0.4) \gexec
 SELECT count(*) AS left_by_delete FROM near.listed;
 ROLLBACK;
-SELECT simhash_dedup_script('near.listed', 'fp', 'near_plan', 3, document => 'words', similarity => 'jaccard', at_least => 0.4, batch => NULL) \gexec
 \set ECHO all
+CREATE TABLE near_plan AS SELECT * FROM simhash_dedup_plan('near.listed', 'fp', 3, document => 'words', similarity => 'jaccard', at_least => 0.4);
+CALL simhash_dedup_apply('near.listed', 'near_plan');
 SELECT done, count(*) FROM near_plan GROUP BY done;
 DROP TABLE near_plan, near.listed;
 SELECT simhash_report('near.docs', 'fp', document => 'ARRAY[words::near.body_list]'); -- error

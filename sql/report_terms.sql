@@ -64,7 +64,7 @@ BEGIN
     DROP TABLE taking, near;
 END $$;
 
--- What plan, report, DELETE and script say, told the same: how many go.
+-- What plan, report, DELETE and removal say, told the same: how many go.
 CREATE FUNCTION agree(fp text, args text, expected text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     command text;
@@ -85,12 +85,10 @@ BEGIN
             IF way = 1 THEN
                 EXECUTE command;
             ELSE
-                FOR command IN EXECUTE format('SELECT simhash_dedup_script(''posts'', %L, ''script_plan'', %s, batch => NULL)', fp, args) LOOP
-                    EXECUTE command;
-                END LOOP;
+                CALL simhash_dedup_apply('posts', 'planned', batch => NULL);
             END IF;
             SELECT CASE WHEN EXISTS (SELECT FROM planned JOIN posts ON id = gone[1]::int) OR count(*) + (SELECT count(*) FROM planned) <> 500
-                THEN 'the ' || (ARRAY['DELETE', 'script'])[way] || ' leaves ' || count(*) END INTO undone FROM posts;
+                THEN 'the ' || (ARRAY['DELETE', 'removal'])[way] || ' leaves ' || count(*) END INTO undone FROM posts;
             RAISE 'undone';
         EXCEPTION WHEN raise_exception THEN
             said := concat_ws(', ', said, undone);
@@ -125,18 +123,12 @@ SELECT count(*) FILTER (WHERE g."Is open" AND k."Is open") = count(*) AS open, c
 FROM simhash_dedup_plan('posts', 'fp', condition => 'Is open') JOIN posts AS g ON g.id = gone[1]::int JOIN posts AS k ON k.id = kept[1]::int;
 -- what is closed once the plan is there stays, and nothing goes for it
 BEGIN;
-\set ECHO none
-SELECT string_agg(text, '' ORDER BY n) FILTER (WHERE n = 1) AS first, string_agg(text, '' ORDER BY n) FILTER (WHERE n > 1) AS rest
-FROM simhash_dedup_script('posts', 'fp', 'closing', condition => '"Is open"', batch => NULL) WITH ORDINALITY AS s (text, n) \gset
-:first
-\set ECHO all
+CREATE TABLE closing AS SELECT * FROM simhash_dedup_plan('posts', 'fp', condition => '"Is open"');
 SELECT gone[1]::int AS a FROM closing WHERE doubt IS NULL ORDER BY 1 LIMIT 1 \gset
 SELECT kept[1]::int AS b FROM closing WHERE doubt IS NULL AND kept <> (SELECT kept FROM closing WHERE gone = ARRAY[:'a'])
 GROUP BY kept ORDER BY count(*), kept LIMIT 1 \gset
 UPDATE posts SET "Is open" = id = :b AND NULL WHERE id IN (:a, :b);
-\set ECHO none
-:rest
-\set ECHO all
+CALL simhash_dedup_apply('posts', 'closing');
 SELECT done, count(*) > 1 AS several, bool_and(gone[1]::int = :a OR kept[1]::int = :b) AS closed FROM closing WHERE doubt IS NULL GROUP BY done ORDER BY done;
 SELECT count(*) FROM posts WHERE id IN (:a, :b);
 ROLLBACK;
@@ -167,18 +159,12 @@ FROM generate_series(1, 200) AS g, (VALUES (1, 0), (2, 1), (3, 20), (4, 21), (5,
 SELECT kind, count(*), max(abs(g.seen - k.seen)), bool_and(g.id / 100 = k.id / 100) AS same
 FROM unnest('{star,connected}'::text[]) AS kind, simhash_dedup_plan('jobs', 'fp', kind => kind, keep => 'seen', moment => 'seen', near_in => '7 days') AS p
 JOIN jobs AS g ON g.id = p.gone[1]::int JOIN jobs AS k ON k.id = p.kept[1]::int GROUP BY kind;
--- a row that is later than it was when the plan was made, or has no moment, stays
+-- a row that is at another moment than when the plan was made, or at none, stays
 BEGIN;
-\set ECHO none
-SELECT string_agg(text, '' ORDER BY n) FILTER (WHERE n = 1) AS first, string_agg(text, '' ORDER BY n) FILTER (WHERE n > 1) AS rest
-FROM simhash_dedup_script('jobs', 'fp', 'moved', moment => 'seen', near_in => '7 days', batch => NULL) WITH ORDINALITY AS s (text, n) \gset
-:first
-\set ECHO all
+CREATE TABLE moved AS SELECT * FROM simhash_dedup_plan('jobs', 'fp', moment => 'seen', near_in => '7 days');
 UPDATE jobs SET seen = CASE id WHEN 102 THEN seen + 7 WHEN 202 THEN seen + 6 WHEN 301 THEN seen - 7 WHEN 405 THEN NULL ELSE seen - 4 END
 WHERE id IN (102, 202, 301, 405, 504);
-\set ECHO none
-:rest
-\set ECHO all
+CALL simhash_dedup_apply('jobs', 'moved');
 SELECT done, count(*), min(gone) FILTER (WHERE done = 'changed'), max(gone) FILTER (WHERE done = 'changed') FROM moved GROUP BY done ORDER BY done;
 SELECT id FROM jobs WHERE id IN (102, 202, 301, 302, 405, 504) ORDER BY id;
 ROLLBACK;
@@ -297,8 +283,8 @@ SELECT fails($$SELECT simhash_report('made', 'coalesce(fp, titled)', moment => '
 -- with a condition in it, it is as with a condition
 ALTER TABLE made DROP other;
 INSERT INTO made (id, state, body) VALUES (1, 'open', 'The C compiler'), (2, 'open', 'The C++ compiler'), (3, 'closed', 'The C compiler'), (4, 'open', 'The C compiler');
-SELECT * FROM simhash_dedup_plan('made', 'CASE WHEN state = ''open'' THEN fp END') ORDER BY gone;
-SELECT * FROM simhash_dedup_plan('made', 'fp', condition => 'state = ''open''') ORDER BY gone;
+SELECT gone, kept, distance, similarity, needed, doubt, family, differs, compared FROM simhash_dedup_plan('made', 'CASE WHEN state = ''open'' THEN fp END') ORDER BY gone;
+SELECT gone, kept, distance, similarity, needed, doubt, family, differs, compared FROM simhash_dedup_plan('made', 'fp', condition => 'state = ''open''') ORDER BY gone;
 
 ----------------------------------------
 -- whose rights count, and whose code runs

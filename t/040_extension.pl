@@ -340,8 +340,8 @@ END
 	$node->safe_psql('planted', 'DROP EXTENSION IF EXISTS simhash');
 }
 
-# What is put there later fits no call better that a script for a DBA makes.
-is( $node->safe_psql('planted', <<'END'), "0\n2\n1", 'a script for a superuser calls what is meant');
+# What is put there later fits no call better that is made for a DBA.
+is( $node->safe_psql('planted', <<'END'), "0\n2\n1\n3", 'a removal by a superuser calls what is meant');
 SET client_min_messages = warning;
 SET ROLE planter;
 CREATE EXTENSION simhash SCHEMA made;
@@ -349,13 +349,19 @@ CREATE TABLE made.ran (who text);
 CREATE FUNCTION made.simhash_dedup_plan(relation text, fingerprint text, document text) RETURNS TABLE (gone text[], kept text[],
     distance int, similarity float8, needed float8, doubt text) LANGUAGE sql AS 'INSERT INTO made.ran SELECT current_user;
     SELECT NULL::text[], NULL::text[], 0, 0::float8, 0::float8, NULL::text';
+CREATE FUNCTION made._simhash_hash_row(anyelement) RETURNS bigint LANGUAGE sql AS 'INSERT INTO made.ran SELECT current_user; SELECT 0::bigint';
+CREATE FUNCTION made._simhash_removal_columns(oid, OUT every text[]) LANGUAGE sql AS 'INSERT INTO made.ran SELECT current_user; SELECT NULL::text[]';
+CREATE FUNCTION made._simhash_removal_keys(text, OUT oid oid) LANGUAGE sql AS 'INSERT INTO made.ran SELECT current_user; SELECT 0::oid';
 RESET ROLE;
 CREATE TABLE docs (id int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (made.minhash(body)) STORED);
 INSERT INTO docs SELECT n, 'the same long text of fourteen words in each of its two rows again ' || CASE WHEN n > 2 THEN md5(n::text) END FROM generate_series(1, 2) AS n;
 INSERT INTO docs SELECT n, 'the same long text of fourteen words in each of its three rows, again' FROM generate_series(3, 5) AS n;
-SELECT made.simhash_dedup_script('docs'::regclass, 'fp'::text, document => 'body'::text, plan => 'plan'::text) \gexec
+CREATE TABLE plan AS SELECT * FROM made.simhash_dedup_plan('docs'::regclass, 'fp'::text, document => 'body'::text);
+CALL made.simhash_dedup_apply('docs', 'plan', log => 'gone_plan');
 SELECT count(*) FROM made.ran;
 SELECT count(*) FROM plan;
+SELECT count(*) FROM docs WHERE id > 2;
+CALL made.simhash_dedup_undo('docs', 'gone_plan');
 SELECT count(*) FROM docs WHERE id > 2;
 END
 
@@ -381,9 +387,10 @@ CALL "'""$simhash$ %s &S;".simhash_trim_clusters('docs');
 CALL "'""$simhash$ %s &S;".simhash_trim_clusters('docs', 'story');
 SELECT count(*) FROM (SELECT FROM "'""$simhash$ %s &S;".simhash_check_clusters('docs')
     UNION ALL SELECT FROM "'""$simhash$ %s &S;".simhash_check_clusters('docs', 'story')) AS f;
-SELECT "'""$simhash$ %s &S;".simhash_dedup_script('docs', 'fp', 'plan_2', log => 'gone') \gexec
+CREATE TABLE plan_2 AS SELECT * FROM "'""$simhash$ %s &S;".simhash_dedup_plan('docs', 'fp');
+CALL "'""$simhash$ %s &S;".simhash_dedup_apply('docs', 'plan_2', log => 'gone');
 SELECT count(*) FROM docs;
-SELECT obj_description('gone'::regclass) \gexec
+CALL "'""$simhash$ %s &S;".simhash_dedup_undo('docs', 'gone');
 SELECT "'""$simhash$ %s &S;".simhash_dedup_sql('docs', 'fp') \gexec
 SELECT count(*) - 1 FROM docs;
 SELECT "'""$simhash$ %s &S;".simhash_drop_keys('docs') \gset
