@@ -60,8 +60,9 @@ simhash_removal_begin(Removal *removal)
 	removal->outer = MemoryContextSwitchTo(removal->context);
 	removal->level = NewGUCNestLevel();
 
-	/* Nothing that a batch runs is worth compiling. */
+	/* Nothing that a batch runs is worth compiling.  Comments of logs quote one way. */
 	simhash_set("jit", "off", GUC_ACTION_SAVE);
+	simhash_set("quote_all_identifiers", "off", GUC_ACTION_SAVE);
 	simhash_removal_find_table(removal);
 	if (removal->undo)
 		simhash_removal_read_logs(removal);

@@ -389,11 +389,11 @@ simhash_removal_read_logs(Removal *removal)
 		simhash_removal_lock(removal, log);
 		underscores = most_underscores(log);
 		SPI_tuptable = found;
-		if (!are_same(table->key, simhash_removal_list(i, 3)))
-			complain_of_change(table);
 		table->moving = simhash_removal_list(i, 4);
 		table->generated = simhash_removal_list(i, 5);
 		name_log(table, get_rel_namespace(log), get_rel_name(log), underscores);
+		if (!are_same(table->key, simhash_removal_list(i, 3)))
+			complain_of_change(table);
 		find_columns(table, log, underscores);
 	}
 	SPI_freetuptable(found);
