@@ -1693,7 +1693,7 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
 SET jit = off
 BEGIN ATOMIC
 WITH parts AS MATERIALIZED (
-    SELECT p.*, (SELECT relkind FROM pg_class AS c WHERE c.oid = relation) AS relkind,
+    SELECT p.*, relkind, relkind <> 'm' AND place = 'here' AS removes,
         coalesce(regexp_replace(p.similarity, '^alike.*', 'jaccard'), 'jaccard') AS measure,
         columns, CASE WHEN id IS NOT NULL THEN bytes END AS bytes
     FROM _simhash_dedup_parts(relation, fingerprint, k, 'star', keep, within, document,
@@ -1706,7 +1706,8 @@ WITH parts AS MATERIALIZED (
                                       attname), '' ORDER BY attnum)
                     FILTER (WHERE attgenerated <> 'v') AS bytes
          FROM pg_attribute
-         WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped) AS a
+         WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped) AS a,
+        (SELECT relkind FROM pg_class AS c WHERE c.oid = relation) AS c
 ), found AS MATERIALIZED (
     SELECT r.*
     FROM parts, LATERAL _simhash_report_rows(relation, apart => coalesce(apart, relation), query => concat(format(
@@ -1726,12 +1727,12 @@ WITH parts AS MATERIALIZED (
             ' NULL, t.value FROM (SELECT id, cluster FROM plan'
             ' WHERE id OPERATOR(pg_catalog.=) representative'
             ' ORDER BY size DESC, cluster LIMIT 5) AS p JOIN (SELECT %1$s AS id,'
-            ' pg_catalog.substring(pg_catalog.left(pg_catalog.concat(ROW(%4$s)), 204), %3$L) AS value'
+            ' pg_catalog.substring(pg_catalog.left(pg_catalog.concat(ROW(%4$s)), 154), %3$L) AS value'
             ' FROM %2$s AS t) AS t'
             ' ON t.id OPERATOR(pg_catalog.=) p.id',
             id, source,
             -- in SQL_ASCII, where UTF-8 has several characters for one, not within it
-            '^.{0,200}(?![\u0080-\u00BF])',
+            '^.{0,150}(?![\u0080-\u00BF])',
             -- not t.*, which has all of a row fetched where it is joined
             columns) END,
         CASE WHEN NOT decides AND doc IS NOT NULL AND id IS NOT NULL THEN format(
@@ -1749,6 +1750,7 @@ WITH parts AS MATERIALIZED (
         sum(cluster) FILTER (WHERE kind = 'summary') AS alone,
         count(*) FILTER (WHERE kind = 'center') AS clusters,
         count(*) FILTER (WHERE goes) AS rows,
+        count(*) FILTER (WHERE kind = 'row' AND NOT goes) AS doubtful,
         count(*) FILTER (WHERE goes AND distance = 0) AS equal,
         sum(bytes) FILTER (WHERE goes) AS bytes,
         round((min(f.similarity) FILTER (WHERE goes))::numeric, 3) AS least
@@ -1785,17 +1787,19 @@ WITH parts AS MATERIALIZED (
         (9, 0, 'duplicates', 'bytes of redundant rows',
          CASE WHEN id IS NOT NULL THEN coalesce(facts.bytes, 0)::text END),
         (9, 1, 'duplicates', 'lowest similarity to the row that stays', least::text),
-        (13, 0, 'advice', 'delete', CASE WHEN rows > 0 THEN
+        (13, 0, 'advice', 'delete', CASE WHEN rows + doubtful > 0 THEN
             format('%s of %s rows (%s %%%s) could go, each within distance %s of a row'
-                   ' that would stay%s. %s', rows, total, round(100.0 * rows / total, 1),
+                   ' that would stay%s%s.%s', to_char(rows, 'FM999,999,999,990'),
+                   to_char(total, 'FM999,999,999,990'), round(100.0 * rows / total, 1),
                    ', ' || pg_size_pretty(facts.bytes), parts.k,
-                   ' and similar to it (' || standard || ')', CASE
-            WHEN relkind = 'm' THEN
-                'The rows of a materialized view are those of its tables: look there.'
-            WHEN place = 'foreign' THEN
-                'Make the report on each server to have the DELETE written.'
-            ELSE format('simhash_dedup_sql(%s) writes the DELETE; read it before you run it.',
-                        said) END)
+                   ' and similar to it (' || standard || ')',
+                   to_char(nullif(doubtful, 0), '"; there is a doubt about "FM999,999,999,990" more"'),
+                   CASE WHEN relkind = 'm' THEN
+                ' The rows of a materialized view are those of its tables: look there.'
+            WHEN place = 'foreign' THEN ' Make the report on each server to have a plan.'
+            WHEN place = 'distributed' THEN
+                format(' simhash_dedup_sql(%s) writes the DELETE; read it before you run it.', said)
+            END)
             ELSE format('No two rows%s are within distance %s%s.',
                         CASE WHEN standard IS NOT NULL THEN ' of similar documents' END, parts.k,
                         CASE WHEN within <> '{}' THEN ' in a group' END) END),
@@ -1810,14 +1814,18 @@ WITH parts AS MATERIALIZED (
                         ' similarity => ''none'' to have all compared.', rows, tried,
                         alike, measure, parts.at_least, lowest) END END),
         (14, 0, 'advice', 'foreign keys', CASE WHEN rows > 0 THEN (
-            SELECT format('Other rows may refer to those that would go: %s. Where these go, a DELETE'
-                          ' fails, or takes them along; simhash_dedup_apply moves them'
-                          ' with children => ''move'' to the rows that stay.',
+            SELECT format('Other rows, which are not counted, may refer to those that would go: %s.'
+                          ' simhash_dedup_apply with children => ''move'' has them refer to'
+                          ' those that stay.',
                           string_agg(format('%s (%s)', identity, conname), ', '
                                      ORDER BY i.schema COLLATE "C", i.name COLLATE "C", conname))
             FROM pg_constraint, pg_identify_object('pg_class'::regclass, conrelid, 0) AS i
             WHERE oid = ANY (ARRAY(SELECT _simhash_referring(relation)))
             HAVING count(*) > 0) END),
+        (14, 1, 'advice', 'to have a plan', CASE WHEN rows + doubtful > 0 AND removes THEN
+            format('CREATE TABLE plan AS SELECT * FROM simhash_dedup_plan(%s);', said) END),
+        (14, 2, 'advice', 'to carry it out', CASE WHEN rows + doubtful > 0 AND removes THEN
+            format('CALL simhash_dedup_apply(%L, ''plan'', log => ''gone'');', name) END),
         (15, 0, 'advice', 'no fingerprint', CASE WHEN total > present THEN
             format('The rows without a fingerprint (%s) match nothing and are not part of'
                    ' this report.', total - present) END),
@@ -1850,7 +1858,7 @@ WITH parts AS MATERIALIZED (
     UNION ALL
     (SELECT 9, 4 + row_number() OVER (ORDER BY count(*) DESC, family), 'families',
         format('family %s: %s', family, doubt),
-        format('%s rows, as %s', count(*), min(f.value))
+        format('%s rows, as %s', count(*), left(min(f.value), 100))
     FROM found AS f WHERE doubt IS NOT NULL AND kind = 'row' GROUP BY family, doubt
     ORDER BY count(*) DESC, family LIMIT 10)
     UNION ALL
@@ -1860,7 +1868,9 @@ WITH parts AS MATERIALIZED (
           ORDER BY n DESC, cluster LIMIT 5) AS c JOIN found AS f USING (cluster)
     GROUP BY cluster, c.n
 )
-SELECT section, item, value FROM line ORDER BY part, place, item;
+-- Each is one line, whatever names and texts hold.
+SELECT section, item, regexp_replace(value, '[[:cntrl:]\u2028\u2029]+', ' ', 'g')
+FROM line ORDER BY part, place, item;
 END;
 COMMENT ON FUNCTION simhash_report(
     regclass, text, bigint, text[], text, text, double precision, text, bigint,

@@ -336,6 +336,13 @@ TABLE refers;
 ROLLBACK;
 DROP TABLE refers, "Odd ""schema"""."a'b";
 DROP SCHEMA "Odd ""schema""";
+-- each value is one line, whatever names and texts hold
+CREATE TABLE "two
+lines" AS SELECT n AS id, E'a\n\nb\r\n\tc\x7f' || repeat('d', 300) AS body, 7::bigint AS fp FROM generate_series(1, 1235) AS n;
+SELECT section, item, value FROM simhash_report(E'"two\nlines"', 'fp', condition => E'id > 0\n')
+WHERE section IN ('table', 'largest clusters', 'advice');
+DROP TABLE "two
+lines";
 -- row security: what the caller does not see is neither compared nor deleted
 CREATE ROLE regress_report_reader;
 CREATE TABLE guarded (id int, fp bigint);

@@ -115,7 +115,7 @@ SELECT item, value FROM simhash_report('posts', 'fp', condition => $$state = 'op
 SELECT line FROM regexp_split_to_table(simhash_dedup_sql('posts', 'fp', condition => $$state = 'open'
     AND seconds > 601$$, moment => 'seen', near_in => '1 month'), '\n') AS line WHERE line ~ '^--';
 SELECT value ~ 'condition => ''state = ''''open'''''', moment => ''seen'', near_in => ''2 days''\)' AS says_all
-FROM simhash_report('posts', 'fp', condition => 'state = ''open''', moment => 'seen', near_in => '2 days') WHERE item = 'delete';
+FROM simhash_report('posts', 'fp', condition => 'state = ''open''', moment => 'seen', near_in => '2 days') WHERE item = 'to have a plan';
 -- a column is a condition, too, and a row of which nothing is known takes no part
 ALTER TABLE posts ADD "Is open" boolean;
 UPDATE posts SET "Is open" = state = 'open';
