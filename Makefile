@@ -272,7 +272,7 @@ help:
 	@echo "                             in dist; see packaging/README.md"
 	@echo "make dist                    the archive for PGXN, likewise"
 	@echo
-	@echo "ID=id BODY=body FP=fp K=8 UPTO=12 WITHIN=site,lang PAGE=report.html"
+	@echo "DB=database ID=id BODY=body FP=fp K=8 UPTO=12 WITHIN=site,lang PAGE=report.html"
 	@echo "DOCUMENT=body SIMILARITY=jaccard AT_LEAST=0.8 KEEP=created_at"
 	@echo "                             for make report; more in docs/dedup.md"
 	@echo "PG_CONFIG=path               the PostgreSQL to build for"

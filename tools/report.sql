@@ -12,12 +12,13 @@
 -- table, id, body and fp are SQL: a table's name and expressions over it, of any
 -- type but fp, which is bigint or bit(n); an id of several columns is written
 -- with commas.  within names columns.  k, document, similarity, at_least, profile,
--- keep and apart are as for simhash_dedup_plan; rows that are equal by keep, or all
+-- keep and apart are as for simhash_dedup_plan, but that the document is the body where
+-- it is not known what the fingerprint is of; rows that are equal by keep, or all
 -- without it, are in the order of id.  These searches serve the page:
 --
---   - The plan, row by row: of those with a doubt, and of those that go the least
---     similar ones, "reviewed" rows are on the page.  What simhash_report says of rows drawn at
---     random is beside them.
+--   - The plan: of those with a doubt, and of those that go, "reviewed" rows are on
+--     the page, the largest families first, of each some "members", then the least
+--     similar rows.
 --   - What pairs within distance upto connect, each different fingerprint once:
 --     no cluster for any k up to that crosses a border there, so the page can
 --     make the clusters itself, from the fingerprints.  It holds the largest
@@ -91,6 +92,13 @@ BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 SET LOCAL enable_mergejoin = off;
 SET LOCAL jit = off;
 
+DO $$BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_extension
+                   WHERE extname OPERATOR(pg_catalog.=) 'simhash') THEN
+        RAISE 'extension "simhash" is not in database "%"', pg_catalog.current_database()
+            USING HINT = 'Name the database of the table: DB=name.';
+    END IF;
+END$$;
 SELECT pg_catalog.quote_ident(nspname) AS schema
 FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace AS n
     ON n.oid OPERATOR(pg_catalog.=) extnamespace
@@ -139,8 +147,38 @@ SELECT EXISTS (
                 ON part.oid OPERATOR(pg_catalog.=) relid
             WHERE part.relkind OPERATOR(pg_catalog.=) 'f')) AS deletes \gset
 
+-- The table has its own name in id and body; in a plan it is t.
+SELECT coalesce(pg_catalog.max(pg_catalog.concat(E'(^|[^\\w.$"\'])',
+           pg_catalog.regexp_replace(pg_catalog.quote_ident(relname), E'(\\W)', E'\\\\\\1', 'g'),
+           E'\\s*[.]')), '$.') AS own
+FROM pg_catalog.pg_class AS c
+WHERE c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid \gset
+
 -- What is compared, besides fingerprints, and within which distance?  The extension
--- knows where the table is one that can be deleted from.
+-- knows where the table is one that can be deleted from: then the document is what the
+-- fingerprint is of.  Else it is the body.
+SELECT :'document' OPERATOR(pg_catalog.=) '' AND :'similarity' OPERATOR(pg_catalog.<>) 'none'
+           AS by_body \gset
+\if :by_body
+\if :deletes
+SELECT doc IS NULL AS by_body
+FROM :schema._simhash_dedup_parts(
+    (:'relation')::pg_catalog.oid::pg_catalog.regclass, (:'fp')::pg_catalog.text,
+    NULL::pg_catalog.int8, 'star'::pg_catalog.text, NULL::pg_catalog.text,
+    '{}'::pg_catalog._text, NULL::pg_catalog.text, 'none'::pg_catalog.text,
+    NULL::pg_catalog.float8, NULL::pg_catalog.text, NULL::pg_catalog.int8,
+    NULL::pg_catalog.regclass, NULL::pg_catalog.text, NULL::pg_catalog.text,
+    NULL::pg_catalog.interval, false) \gset
+\endif
+\endif
+\if :by_body
+\if :{?body} \else \set body body \endif
+SELECT pg_catalog.regexp_replace(pg_catalog.format(
+           CASE WHEN typcategory OPERATOR(pg_catalog.=) ANY ('{S,A}') THEN '%s'
+           ELSE 'pg_catalog.concat(%s)' END, :'body'), :'own', E'\\1t.', 'g') AS document
+FROM pg_catalog.pg_type
+WHERE oid OPERATOR(pg_catalog.=) pg_catalog.pg_typeof((SELECT (:body) FROM :table LIMIT 1)) \gset
+\endif
 SELECT pg_catalog.format('%L::pg_catalog.int8', CASE WHEN k OPERATOR(pg_catalog.<>) '' THEN k END)
            AS k_given,
        pg_catalog.format('%L::pg_catalog._text', pg_catalog.concat('{', :'within', '}'))
@@ -182,11 +220,11 @@ JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_
 SELECT :'document' OPERATOR(pg_catalog.<>) ''
            AND :'similarity' OPERATOR(pg_catalog.<>) 'none' AS compared,
        CASE WHEN :'similarity' OPERATOR(pg_catalog.<>) '' THEN :'similarity'
-       WHEN pg_catalog.concat(:'document', :'at_least') OPERATOR(pg_catalog.=) ''
-       THEN 'none' ELSE 'jaccard' END AS similarity,
+       ELSE 'jaccard' END AS similarity,
        CASE WHEN :'at_least' OPERATOR(pg_catalog.<>) '' THEN :'at_least'
        ELSE '0.8' END AS at_least,
-       pg_catalog.quote_ident(:'document') AS expression,
+       CASE WHEN (:'by_body')::boolean THEN :'document'
+       ELSE pg_catalog.quote_ident(:'document') END AS expression,
        -- no plan, of no rows
        '(SELECT NULL::pg_catalog.oid AS tableoid, NULL::pg_catalog.tid AS ctid)' AS source,
        'false' AS goes, 'false' AS stays,
@@ -195,8 +233,8 @@ SELECT :'document' OPERATOR(pg_catalog.<>) ''
 SELECT coalesce(:k_given, CASE WHEN (:'compared')::boolean THEN 8 ELSE 3 END) AS k \gset
 \endif
 
--- What comes first stays: by "keep", and then by id.  Here the table has its own
--- name; in the plan it is t, and a number would be the place of a column.
+-- What comes first stays: by "keep", and then by id.  In a plan a number would be the
+-- place of a column.
 SELECT coalesce(first OPERATOR(pg_catalog.||) ', (' OPERATOR(pg_catalog.||) :'id'
                 OPERATOR(pg_catalog.||) ')', '') AS first,
        pg_catalog.concat_ws(', ', first_of_t, id) AS keep_first
@@ -205,12 +243,7 @@ FROM (SELECT coalesce(CASE WHEN :'keep' OPERATOR(pg_catalog.<>) '' THEN :'keep' 
              coalesce(CASE WHEN :'keep' OPERATOR(pg_catalog.<>) '' THEN :'keep' END,
                       pg_catalog.format(CASE WHEN :'longest' OPERATOR(pg_catalog.<>) '' THEN :'longest' END, :'document_of_t')) AS first_of_t,
              CASE WHEN :'id' OPERATOR(pg_catalog.!~) E'^[\\s\\d()]*$'
-             THEN pg_catalog.regexp_replace(:'id', pg_catalog.concat(E'(^|[^\\w.$"\'])',
-                 (SELECT pg_catalog.regexp_replace(pg_catalog.quote_ident(relname),
-                             E'(\\W)', E'\\\\\\1', 'g')
-                  FROM pg_catalog.pg_class AS c
-                  WHERE c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid),
-                 E'\\s*[.]'), E'\\1t.', 'g') END AS id) AS o \gset
+             THEN pg_catalog.regexp_replace(:'id', :'own', E'\\1t.', 'g') END AS id) AS o \gset
 
 \if :{?body}
 \elif :compared
@@ -290,18 +323,15 @@ FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n
 WHERE c.oid OPERATOR(pg_catalog.=) (CASE WHEN :'apart' OPERATOR(pg_catalog.<>) ''
                                    THEN :'apart' END)::pg_catalog.regclass
     AND (:'deletes')::boolean \gset
--- What would delete: the texts before k and after it, and after the least
--- similarity where documents are compared.  What the reader's own SQL is made of:
--- the arguments, and names for a plan and for pairs that are no duplicates.  These
--- have no schema, and nothing that cannot be seen: the table may be somebody else's.
-SELECT coalesce(CASE WHEN (:'deletes')::boolean THEN pg_catalog.json_build_array(
-           pg_catalog.format('SELECT %s.simhash_dedup_sql(%s, ', :'schema', name),
-           pg_catalog.concat(said, CASE WHEN (:'compared')::boolean THEN ', at_least => '
-                                   ELSE ')' END), ')') END, 'null') AS delete,
-       coalesce(CASE WHEN (:'deletes')::boolean THEN pg_catalog.json_build_object('schema', :'schema', 'table', name,
-           'said', pg_catalog.concat((:'k')::bigint, said, CASE WHEN (:'compared')::boolean
-                       THEN pg_catalog.concat(', at_least => ', (:'at_least')::pg_catalog.float8) END),
-           'plan', pg_catalog.format('%I', pg_catalog.concat(short, '_plan_',
+-- What the reader's own SQL is made of: the table, the arguments, and names for a plan,
+-- a log, and pairs that are no duplicates.  These have no schema, and nothing that
+-- cannot be seen: the table may be somebody else's.
+SELECT coalesce(CASE WHEN (:'deletes')::boolean THEN pg_catalog.json_build_object('schema', :'schema',
+           'table', name, 'said', pg_catalog.concat(
+               pg_catalog.format('%s, %L, %s', name, :'fp', (:'k')::bigint), said,
+               CASE WHEN (:'compared')::boolean
+               THEN pg_catalog.concat(', at_least => ', (:'at_least')::pg_catalog.float8) END),
+           'keep', :'keep_first', 'plan', pg_catalog.format('%I', pg_catalog.concat(short, '_plan_',
                pg_catalog.to_char(pg_catalog.now(), 'YYYYMMDDHH24MISS'))),
            'log', pg_catalog.format('%I', pg_catalog.concat(short, '_log_',
                pg_catalog.to_char(pg_catalog.now(), 'YYYYMMDDHH24MISS'))),
@@ -326,8 +356,7 @@ FROM (SELECT pg_catalog.concat(
                  ELSE ', similarity => ''none''' END,
                  CASE WHEN (:'compared')::boolean AND :'profile' OPERATOR(pg_catalog.<>) ''
                  THEN pg_catalog.format(', profile => %L', :'profile') END) AS said) AS s
-LEFT JOIN (SELECT pg_catalog.format('%L, %L', pg_catalog.format('%I.%I', nspname, relname), :'fp')
-                      AS name,
+LEFT JOIN (SELECT pg_catalog.quote_literal(pg_catalog.format('%I.%I', nspname, relname)) AS name,
                   pg_catalog.regexp_replace(pg_catalog.left(relname::pg_catalog.text,
                       CASE WHEN pg_catalog.octet_length(relname::pg_catalog.text)
                           OPERATOR(pg_catalog.<=) 40 THEN 40 ELSE 10 END),
@@ -335,9 +364,8 @@ LEFT JOIN (SELECT pg_catalog.format('%L, %L', pg_catalog.format('%I.%I', nspname
            FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n
                ON n.oid OPERATOR(pg_catalog.=) relnamespace
            WHERE c.oid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid) AS c ON true \gset
--- The plan, and what the report says of chance; of no table that can be deleted
--- from, none.  All arguments are of the very types: no function that somebody has
--- planted fits better.
+-- The plan; of no table that can be deleted from, none.  All arguments are of the very
+-- types: no function that somebody has planted fits better.
 \if :deletes
 SELECT pg_catalog.concat_ws(', ',
            pg_catalog.format('%L::pg_catalog.regclass, %L::pg_catalog.text', :'relation', :'fp'),
@@ -347,16 +375,10 @@ SELECT pg_catalog.concat_ws(', ',
 SELECT pg_catalog.format('%s.simhash_dedup_plan(%s, ''star''::pg_catalog.text, %s, %s, %s, %s)',
            :'schema', :'asked', :'keep_given', :'within_given', :'documents_given',
            :'apart_given') AS plan \gset
-SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(item, value)), '[]') AS levels
-FROM :schema.simhash_report(:asked, :within_given, :documents_given, :keep_given, :apart_given)
-WHERE (:'compared')::boolean
-    AND (section OPERATOR(pg_catalog.=) 'doubts' OR item OPERATOR(pg_catalog.~)
-         '^(similarity of two rows drawn at random|times that a feature occurs in its row)') \gset
 \else
-SELECT '[]' AS levels,
-       '(SELECT NULL::pg_catalog._text, NULL::pg_catalog._text, NULL::pg_catalog.int4,'
-       ' NULL::pg_catalog.float8, NULL::pg_catalog.float8, NULL::pg_catalog.text,'
-       ' NULL::pg_catalog.int8 WHERE false)' AS plan \gset
+SELECT '(SELECT NULL::pg_catalog._text AS gone, NULL::pg_catalog._text AS kept, 0 AS distance,'
+       ' NULL::pg_catalog.float8 AS similarity, NULL::pg_catalog.text AS doubt, 0::bigint AS family,'
+       ' NULL::pg_catalog.text AS differs WHERE false)' AS plan \gset
 \endif
 SELECT CASE WHEN :'profile' OPERATOR(pg_catalog.<>) '' THEN :'profile'
        ELSE profile END AS profile
@@ -380,11 +402,19 @@ WITH "report: member" AS MATERIALIZED (
         2::bigint, :verify_widely) AS w (id, pool, near, near_distance, n, near_similarity)
     WHERE (:'compared')::boolean
 ), "report: plan" AS MATERIALIZED (
-    SELECT * FROM :plan AS p (gone, kept, distance, similarity, needed, doubt)
+    SELECT p.gone, p.kept, p.distance, p.similarity, p.doubt, p.family, p.differs,
+           pg_catalog.count(*) OVER (PARTITION BY p.family, p.doubt) AS size
+    FROM :plan AS p
 ), "report: named" AS MATERIALIZED (
-    -- the rows of the plan by the ids of the page
-    SELECT p.*, g.id AS gone_id, s.id AS kept_id
-    FROM "report: plan" AS p
+    -- the rows of the plan by the ids of the page; a row alone is no family
+    SELECT p.*, g.id AS gone_id, s.id AS kept_id,
+           pg_catalog.row_number() OVER (PARTITION BY p.family, p.doubt
+               ORDER BY p.similarity, p.distance DESC, p.gone) AS member
+    FROM (SELECT gone, kept, distance, similarity, doubt, differs,
+                 CASE WHEN size OPERATOR(pg_catalog.>) 1 THEN family END AS family,
+                 CASE WHEN size OPERATOR(pg_catalog.>) 1 AND family IS NOT NULL
+                 THEN size ELSE 1 END AS size
+          FROM "report: plan") AS p
     LEFT JOIN (SELECT p.gone, i.id
                FROM "report: plan" AS p JOIN :source AS t ON :goes
                JOIN "report: id" AS i ON i.part OPERATOR(pg_catalog.=) t.tableoid
@@ -417,8 +447,10 @@ WITH "report: member" AS MATERIALIZED (
     -- half of them with a doubt, or more where there are not as many without
     SELECT *, pg_catalog.row_number() OVER (ORDER BY doubt IS NULL, nth_of_these) AS nth
     FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY doubt IS NULL
-                        ORDER BY similarity, distance DESC, gone) AS nth_of_these
+                        ORDER BY size DESC, family, doubt, similarity, distance DESC, gone)
+                        AS nth_of_these
           FROM "report: named"
+          WHERE family IS NULL OR member OPERATOR(pg_catalog.<=) (:'members')::bigint
           ORDER BY nth_of_these, doubt IS NULL LIMIT (:'reviewed')::bigint) AS p
 ), "report: row" AS MATERIALIZED (
     SELECT m.*, s.star, s.representative, s.distance, s.size, s.similarity,
@@ -538,15 +570,14 @@ SELECT pg_catalog.replace(pg_catalog.json_build_object(
         'lowest', (:'lowest')::pg_catalog.float8) END,
     'at_least', CASE WHEN (:'compared')::boolean
                 THEN (:'at_least')::pg_catalog.float8 ELSE 0 END,
-    'delete', (:'delete')::pg_catalog.json,
     'calls', (:'calls')::pg_catalog.json,
-    'levels', (:'levels')::pg_catalog.json,
     'planned', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(doubt, n)
                            ORDER BY doubt), '[]')
                 FROM (SELECT doubt, pg_catalog.count(*) AS n
                       FROM "report: plan" GROUP BY doubt) AS p),
     'review', (SELECT coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(
-                   gone, kept, gone_id, kept_id, distance, similarity, needed, doubt)
+                   gone, kept, gone_id, kept_id, distance, similarity, doubt,
+                   family, size, differs)
                    ORDER BY nth), '[]') FROM "report: review"),
     'referring', (:'referring')::pg_catalog.json,
     'clusters', (SELECT pg_catalog.count(*) FROM "report: star"

@@ -2,8 +2,8 @@
 """
 Write pages by make report, and use them in a headless browser: what the slider
 shows for each k is what SQL says, whatever is in the texts; where documents are
-compared, so is what it shows for the k and the similarity of the call; the DELETE takes
-what the page tells; what is ticked goes, whatever is in the keys; no script runs but the page's own; nothing
+compared, so is what it shows for the k and the similarity of the call; what is ticked
+goes, whatever is in the keys, and comes back; no script runs but the page's own; nothing
 is wider than the window, unlabelled, too faint, or out of reach of the keyboard.
 
 Where there is no Chromium, only a line says so.
@@ -27,6 +27,8 @@ from database import new_database, new_utf8_database
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), '..', '..'))
 TABLE = '"Odd ""schema"" 表"."a\'b </script>"'
+
+COMMON = {'TABLE': TABLE, 'ID': '"Site", "Key 2"', 'SIMILARITY': 'none'}
 
 # What is true once a page has drawn all of itself.
 READY = 'document.documentElement.dataset.ready'
@@ -166,17 +168,6 @@ def look_at_numbers(browser, connection, path, fp, within=''):
     say('%s: the numbers for k = 0 to %d' % (os.path.basename(path), upto))
 
 
-def look_at_delete(browser, database):
-    """Run what the page says, and compare what goes."""
-    sql = browser.run('$("delete").textContent')
-    done = subprocess.run(['psql', '-X', '-At', '-d', database], input=sql,
-                          text=True, capture_output=True, check=True).stdout
-    told = re.search('^-- (DELETE [0-9]+)$', sql, re.M)[1]
-    expect('what goes', re.findall('^DELETE [0-9]+$', done, re.M), [told])
-    expect('end', done.rstrip().split('\n')[-1], 'ROLLBACK')
-    say('the DELETE: ' + told)
-
-
 def look_at_texts(browser):
     """Each text that the page holds is shown as it is."""
     expect('title', browser.run('document.title'), 'Near-duplicates in ' + TABLE)
@@ -264,8 +255,8 @@ def look_at_face(browser):
         if now == 'BODY':
             break
         reached.add(now)
-    expect('reached', {'INPUT', 'review-left', 'review-right', 'copy', 'sql', 'k',
-                       'BUTTON', 'member', 'left', 'right', 'delete'}
+    expect('reached', {'INPUT', 'review-left', 'review-right', 'sql', 'apply', 'undo',
+                       'k', 'BUTTON', 'member', 'left', 'right'}
            <= reached, True)
     browser.run('$("clusters").querySelectorAll("button")[1].focus()')
     browser.press('Enter')
@@ -279,7 +270,7 @@ def look_at_face(browser):
 
 def look_at_part(browser, connection, path):
     """A page that holds a part says so, and is exact for its own k."""
-    write(path, TABLE=TABLE, ID='"Site", "Key 2"', K='4', HELD='60', MEMBERS='3')
+    write(path, **COMMON, K='4', HELD='60', MEMBERS='3')
     browser.open(path, READY)
     clusters, rows, size = by_sql(connection, 'fp', 4, '')
     expect('exact', browser.run('[view.clusters, view.redundant, view.freed]'),
@@ -297,21 +288,21 @@ def look_at_part(browser, connection, path):
 def look_at_little(browser, path):
     """A page without a cluster, and one about which little is known."""
     write(path, TABLE='(SELECT * FROM %s WHERE body IS NULL) AS t' % TABLE,
-          ID='"Key 2"')
+          ID='"Key 2"', SIMILARITY='none')
     browser.open(path, READY)
     expect('nothing', browser.run('$("what").textContent'),
            'No two rows are within 3 bits.')
-    write(path, TABLE=TABLE + ' AS t', ID='"Site", "Key 2"')
+    write(path, **dict(COMMON, TABLE=TABLE + ' AS t'))
     browser.open(path, READY)
     expect('bytes', browser.run('document.body.innerText.match(/[0-9] (bytes|kB)/)'),
            None)
-    expect('no DELETE', browser.run('[$("delete").hidden, $("takes").textContent'
-                                    '.startsWith("Give")]'), [True, True])
-    say('pages without clusters, bytes or a DELETE')
+    expect('no plan', browser.run('[$("sql").offsetParent, $("review-what").textContent'
+                                  '.startsWith("Give")]'), [None, True])
+    say('pages without clusters, bytes or a plan')
 
 
 def look_at_documents(browser, connection, path, dice):
-    """A page whose documents are compared: both sliders, pairs, the DELETE."""
+    """A page whose documents are compared: both sliders, and pairs."""
     connection.execute('CREATE TABLE alike (id int, body text, fp bigint'
                        ' GENERATED ALWAYS AS (minhash(body)) STORED)')
     for n in range(400):
@@ -336,13 +327,11 @@ def look_at_documents(browser, connection, path, dice):
             v.similarities])"""
         expect('from pairs', browser.run('%s(alike(data.k, begun))' % same),
                browser.run('%s(exact)' % same))
-        look_at_delete(browser, connection.info.dbname)
         expect('drawn', browser.run('$("random").tBodies[0].rows.length'),
                min(20, wanted[0]))
     browser.run('choose(12, .7)')
     browser.wait('document.documentElement.dataset.least === "0.7"')
-    expect('told', browser.run('$("what").textContent.startsWith("What if: about ")'
-                               ' && !$("delete").textContent.includes("-- DELETE ")'), True)
+    expect('told', browser.run('$("what").textContent.startsWith("What if: about ")'), True)
     browser.run('$("least").focus()')
     browser.press('ArrowRight')
     browser.wait('document.documentElement.dataset.least === "0.71"')
@@ -363,7 +352,6 @@ def look_at_documents(browser, connection, path, dice):
     browser.open(path, READY)
     expect('an estimate', browser.run('[$("estimate").hidden, $("similar").hidden]'),
            [False, True])
-    look_at_delete(browser, connection.info.dbname)
     say('documents that are compared')
 
 
@@ -375,27 +363,66 @@ KEYS = (
     'long ' * 500, 'E\'', '"', '\\', '\\\'', '--')
 
 
+def fill_reviewed(execute):
+    """Of each key a form with other numbers, and a row that goes; and an edited text."""
+    execute("CREATE TABLE \"re'viewed\" (\"K\" text, n int, born int, body text,"
+            ' fp bigint GENERATED ALWAYS AS (minhash(body)) STORED, PRIMARY KEY ("K", n))')
+    for at, value in enumerate(KEYS):
+        for n in range(1, 6):
+            body = ['word%dx%d' % (word, at) for word in range(40)]
+            body += ['<b>', 'costs', '%d.5' % max(1, n - 1)] + ['more'] * (n == 2)
+            execute('INSERT INTO "re\'viewed" VALUES (%s, %s, %s, %s)',
+                    (value, n, -n, ' '.join(body)))
+    for n in range(1, 21):
+        body = ['term' + chr(97 + word // 26) + chr(97 + word % 26) for word in range(120)]
+        if n > 16:
+            body[4 * n - 54] = 'other' + chr(80 + n)
+        del body[4 * n]
+        execute('INSERT INTO "re\'viewed" VALUES (%s, %s, %s, %s)',
+                ('edited', n, -n, ' '.join(body)))
+
+
+def plan_of(execute, more=''):
+    """The plan in the order of the page."""
+    return execute("""SELECT gone, kept, doubt, CASE WHEN size > 1 THEN family END
+        FROM (SELECT *, CASE WHEN family IS NULL THEN 1
+                        ELSE count(*) OVER (PARTITION BY family, doubt) END AS size
+            FROM simhash_dedup_plan('"re''viewed"', 'fp', keep => 'born DESC' %s)) AS p
+        ORDER BY doubt IS NULL, size DESC, CASE WHEN size > 1 THEN family END, doubt,
+            similarity, distance DESC, gone""" % more).fetchall()
+
+
+def tick(browser, families):
+    """Tick by keys: of three families one as a whole, one a row of."""
+    goes = []
+    browser.run('$("plan").querySelector("input").focus()')
+    for at, (size, doubted) in enumerate(families):
+        family = [not doubted] * size
+        if size > 1:
+            if at % 3 == 0:
+                browser.press(' ')
+                family = [doubted] * size
+            browser.press('ArrowDown')
+        for row in range(size):
+            if row == 0 and at % 3 == 1:
+                browser.press(' ')
+                family[row] = doubted
+            browser.press('ArrowDown')
+        goes += family
+    expect('goes', browser.run('reviewed.map(r => r.goes)'), goes)
+    return goes
+
+
 def look_at_review(browser, connection, path):
     """What the reader ticks goes, by SQL that he copies, and nothing else."""
     execute = connection.execute
-    execute("CREATE TABLE \"re'viewed\" (\"K\" text, n int, born int, body text,"
-            ' fp bigint GENERATED ALWAYS AS (minhash(body)) STORED, PRIMARY KEY ("K", n))')
-    prose = ' '.join('word%d' % n for n in range(40))
-    for at, value in enumerate(KEYS):
-        # of each key one that goes, one that stays, and one that there is a doubt about
-        for n, more in ((1, ''), (2, ' <b>more</b>'), (3, ' 1.5')):
-            execute('INSERT INTO "re\'viewed" VALUES (%s, %s, %s, %s)',
-                    (value, n, -n, 'text%d ' % at + ' '.join(
-                        '%s%d' % (w, at) for w in prose.split()) + more))
+    fill_reviewed(execute)
     connection.commit()
 
-    def plan(more=''):
-        return execute("""SELECT gone, kept, doubt FROM simhash_dedup_plan('"re''viewed"',
-            'fp', keep => 'born DESC' %s)
-            ORDER BY doubt IS NULL, similarity, distance DESC, gone""" % more).fetchall()
-
     def rows():
-        return {(k, str(n)) for k, n in execute('SELECT "K", n FROM "re\'viewed"')}
+        found = set(execute('SELECT r::text FROM "re\'viewed" AS r').fetchall())
+        connection.commit()
+        return found
 
     def run(sql, **settings):
         options = ' '.join('-c %s=%s' % one for one in settings.items())
@@ -404,84 +431,87 @@ def look_at_review(browser, connection, path):
             input=sql, text=True, capture_output=True, check=True,
             env=dict(os.environ, PGOPTIONS=options)).stdout
 
-    write(path, TABLE='"re\'viewed"', ID='"K", n', KEEP='born DESC')
+    write(path, TABLE='"re\'viewed"', ID='"K", n', KEEP='born DESC', MEMBERS='3', K='12')
     browser.open(path, READY)
-    wanted = plan()
+    plan = plan_of(execute, ', k => 12')
     connection.commit()
-    expect('doubts', {doubt for _, _, doubt in wanted}, {None, 'symbols'})
-    expect('the plan', browser.run('reviewed.map(r => [r.gone, r.kept, r.doubt])'),
+    # of a family the page has three
+    wanted = [line for at, line in enumerate(plan) if line[3] is None or
+              sum(line[2:] == other[2:] for other in plan[:at]) < 3]
+    expect('doubts', {(doubt, family is None) for _, _, doubt, family in wanted},
+           {(None, False), ('entries', False), (None, True)})
+    expect('the plan', browser.run('reviewed.map(r => [r.gone, r.kept, r.doubt, r.number])'),
            [list(line) for line in wanted])
     expect('exact', browser.run('view.redundant'),
-           sum(doubt is None for _, _, doubt in wanted))
-    expect('ticked', browser.run('[...document.querySelectorAll("#plan input")].map(i => i.checked)'),
-           [doubt is None for _, _, doubt in wanted])
+           sum(doubt is None for _, _, doubt, _ in plan))
+    expect('ticked', browser.run('[...document.querySelectorAll("#plan tr:not(.family) input")]'
+                                 '.map(i => i.checked)'),
+           [doubt is None for _, _, doubt, _ in wanted])
     expect('cut', browser.run('Math.max(...[...document.querySelectorAll("bdi, option")]'
                               '.map(e => e.textContent.length)) < 300'), True)
     # each row shows its texts, what goes beside what stays
     wrong = browser.run("""reviewed.filter((r, i) => {
-        $("plan").tBodies[0].rows[i].querySelector("input").focus();
+        document.querySelectorAll("#plan tr:not(.family) input")[i].focus();
         return $("review-left").textContent !== texts.get(r.goneId).text ||
             $("review-right").textContent !== texts.get(r.keptId).text ||
             $("review-right").querySelector("b");
     }).length""")
     expect('texts', wrong, 0)
-    # by keys: of every other line what is said is turned round
-    browser.run('$("plan").querySelector("input").focus()')
-    for line in range(len(wanted)):
-        if line % 2:
-            browser.press(' ')
-        browser.press('ArrowDown')
-    browser.press('ArrowUp')
-    expect('the line', browser.run('document.activeElement.closest("tr").sectionRowIndex'),
-           len(wanted) - 2)
-    expect('goes', browser.run('reviewed.map(r => r.goes)'),
-           [(doubt is None) != bool(line % 2) for line, (_, _, doubt) in enumerate(wanted)])
+    families = browser.run('families.map(rows => [rows.length, rows[0].doubt !== null])')
+    goes = dict(zip((str(line[:2]) for line in wanted), tick(browser, families)))
+    # rows of a family that the page has not go with those that it has, if these are one
+    gone, apart = [], []
+    for line in plan:
+        shown = [goes[str(other[:2])] for other in wanted
+                 if line[3] is not None and other[2:] == line[2:]] or [None]
+        doubted = line[2] is not None
+        unseen = shown[0] if len(set(shown)) == 1 else not doubted
+        if goes.get(str(line[:2]), unseen):
+            gone.append(line[0])
+        elif not doubted:
+            apart.append(line[:2])
     sql = browser.run('$("sql").textContent')
-    expect('nothing unseen', re.findall('[^\n -~\u00a1-\uffff\U00010000-\U0001ffff]', sql), [])
-    expect('nothing turned', re.findall('[\u200b-\u202e\u3000\ufeff]', sql), [])
-    browser.run('$("copy").click()')
+    for code in (sql, browser.run('$("apply").textContent'), browser.run('$("undo").textContent')):
+        expect('nothing unseen', re.findall('[^\n -~\u00a1-\uffff\U00010000-\U0001ffff]', code), [])
+        expect('nothing turned', re.findall('[\u200b-\u202e\u3000\ufeff]', code), [])
+    browser.run('$("sql").nextElementSibling.querySelector("button").click()')
     expect('selected', browser.run('getSelection().toString().trim()'), sql)
     before = rows()
-    connection.commit()
-    script = run(sql)
-    expect('only text', rows(), before)
-    connection.commit()
-    # what was reviewed is carried out, however strings are read
-    execute('DROP TABLE re_viewed_apart')
-    execute('DROP TABLE %s' % browser.run('data.calls.plan'))
-    connection.commit()
+    # whatever strings mean
     old = connection.info.server_version < 190000
-    run(sql[:-1] + ' \\gexec\n', **({'standard_conforming_strings': 'off'} if old else {}))
-    gone = {tuple(keys) for line, (keys, _, doubt) in enumerate(wanted)
-            if (doubt is None) != bool(line % 2)}
-    expect('what went', before - rows(), gone)
-    expect('script', 'LOOP' in script, True)
-    apart = execute('SELECT gone, kept FROM re_viewed_apart').fetchall()
-    expect('apart', sorted(apart), sorted(
-        (keys, kept) for line, (keys, kept, doubt) in enumerate(wanted)
-        if doubt is None and line % 2))
-    # if the plan is not made, there is no script
-    connection.commit()
-    said = subprocess.run(['psql', '-X', '-At', '-d', connection.info.dbname], check=True,
-                          text=True, capture_output=True,
-                          input=sql.replace('CREATE TABLE IF', 'CREATE TABEL IF').replace(
-                              '_plan_', '_other_')).stdout
-    expect('no script', 'LOOP' in said, False)
+    for settings in {'standard_conforming_strings': 'off'} if old else {}, {}:
+        execute('DROP TABLE IF EXISTS re_viewed_apart, %s' % browser.run('data.calls.plan'))
+        connection.commit()
+        expect('told', run(sql, **settings).strip().split('\n')[-1], str(len(gone)))
+        expect('only a plan', rows(), before)
+        expect('told', browser.run('$("ticked").textContent').split(' ')[0], str(len(gone)))
+        expect('goes', sorted(execute("SELECT gone FROM %s WHERE coalesce(doubt, 'no') = 'no'" %
+                                      browser.run('data.calls.plan')).fetchall()),
+               sorted((keys,) for keys in gone))
+        expect('apart', sorted(execute('SELECT gone, kept FROM re_viewed_apart').fetchall()),
+               sorted(apart))
+        connection.commit()
+    run(browser.run('$("apply").textContent'))
+    left = set(execute('SELECT "K", n::text FROM "re\'viewed"').fetchall())
+    expect('what went', [keys for keys in gone if tuple(keys) in left], [])
+    expect('how many', len(left), len(before) - len(gone))
+    run(browser.run('$("undo").textContent'))
+    expect('what came back', rows(), before)
+    # if the plan is not made, nothing is removed
+    subprocess.run(['psql', '-X', '-d', connection.info.dbname], check=True, capture_output=True,
+                   text=True, input=sql.replace('INSERT', 'INSRET').replace('_plan_', '_other_')
+                   + browser.run('$("apply").textContent').replace('_plan_', '_other_'))
+    expect('nothing', rows(), before)
     # what is apart is in no page that is told so
-    write(path, TABLE='"re\'viewed"', ID='"K", n', KEEP='born DESC',
+    write(path, TABLE='"re\'viewed"', ID='"K", n', KEEP='born DESC', K='12',
           APART='re_viewed_apart', REVIEWED='3')
     browser.open(path, READY)
-    wanted = plan(", apart => 're_viewed_apart'")
-    expect('apart', browser.run('reviewed.map(r => [r.gone, r.kept, r.doubt])'),
-           [list(line) for line in sorted(
-               sorted(wanted, key=lambda line: [other for other in wanted if (other[2] is None)
-                                                == (line[2] is None)].index(line))[:3],
-               key=lambda line: line[2] is None)])
-    expect('none of these', [line for line in wanted if line[:2] in apart], [])
-    expect('exact', browser.run('view.redundant'),
-           sum(doubt is None for _, _, doubt in wanted))
-    expect('some', browser.run('[$("review-what").textContent.includes("unseen"),'
-                               ' $("sql").textContent.includes("apart => ")]'), [True, True])
+    plan = plan_of(execute, ", k => 12, apart => 're_viewed_apart'")
+    connection.commit()
+    expect('none of these', [line for line in plan if line[:2] in apart], [])
+    expect('exact', browser.run('view.redundant'), sum(line[2] is None for line in plan))
+    expect('some', browser.run('[reviewed.length, $("review-what").textContent.includes("unseen"),'
+                               ' $("sql").textContent.includes("apart => ")]'), [3, True, True])
     browser.resize(380)
     expect('width', browser.run('document.documentElement.scrollWidth'), 380)
     ratio, where = browser.run(CONTRAST)
@@ -512,18 +542,14 @@ def look_at_latin(browser, work):
 def look(browser, connection, work, dice):
     """All of it."""
     path = os.path.join(work, 'page.html')
-    common = {'TABLE': TABLE, 'ID': '"Site", "Key 2"'}
     for variables, fp, within in (
             ({'K': '3'}, 'fp', ''), ({'K': '7', 'UPTO': '7'}, 'fp', ''),
             ({'K': '4', 'WITHIN': '"Site"'}, 'fp', '"Site"'),
             ({'K': '9', 'FP': 'wide'}, 'wide', '')):
-        write(path, **common, **variables)
+        write(path, **COMMON, **variables)
         browser.open(path, READY)
         look_at_numbers(browser, connection, path, fp, within)
-        browser.run('choose(data.k)')
-        browser.wait('document.documentElement.dataset.k === String(data.k)')
-        look_at_delete(browser, connection.info.dbname)
-    write(path, **common, K='5')
+    write(path, **COMMON, K='5')
     browser.open(path, READY)
     look_at_texts(browser)
     look_at_features(browser, connection)

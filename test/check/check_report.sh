@@ -87,7 +87,7 @@ expect "1MB, x'y, 2MB" "d['texts'][0]['text']" TABLE=texts ID=n \
 refuse 'unrecognized configuration parameter "nonesuch"' TABLE=texts ID=n SET='nonesuch=1'
 refuse "invalid value for parameter \"work_mem\": \"1', false)" TABLE=texts ID=n \
 	SET="work_mem=1', false)"
-refuse 'usage: TABLE='
+refuse 'usage: DB='
 refuse 'column "nonesuch" does not exist' TABLE=texts ID=nonesuch
 refuse 'is of type text, not bigint or bit' TABLE=texts ID=n FP=body
 refuse 'must be a fingerprint, of type bigint' TABLE=seen ID=n FP=body
@@ -114,10 +114,24 @@ expect "['upper(t.\"a\'\\\\ \"\", document => \'x\'::pg_catalog.text\")', 3]" \
 	"[d['compared']['document'], d['redundant']]" TABLE=odd ID=odd.n FP=lower BODY=odd.n::text
 expect "[None, 0, 'word-2-capped', 3]" "$what + [d['redundant']]" TABLE=texts ID=n \
 	SIMILARITY=none
-expect "[None, 0, 'word-2-capped']" "$what" TABLE=seen ID=n
-expect "[['body', 'jaccard', 0.5], 0.8, 'word-2-capped', 3]" "$what + [d['redundant']]" \
-	TABLE=seen ID=n DOCUMENT=body
-refuse 'there is no document to compare' TABLE=seen ID=n AT_LEAST=.9
+expect "[None, 0, 'word-2-capped']" "$what" TABLE=seen ID=n SIMILARITY=none
+for by in DOCUMENT BODY; do
+	expect "[['body', 'jaccard', 0.5], 0.8, 'word-2-capped', 3]" "$what + [d['redundant']]" \
+		TABLE=seen ID=n $by=body
+done
+# which is the body, where nothing is known of a fingerprint
+psql -c "CREATE TABLE plain AS SELECT n AS \"N\", body AS \"Body\", to_json(body) AS j, minhash(body) AS fp FROM texts"
+document="[d['compared']['document'], d['k'], d['redundant']]"
+expect "['Body', 8, 3]" "$document" TABLE=plain ID='"N"' FP=fp K= DOCUMENT=Body BODY=plain.j
+expect "['Body', 8, 3]" "$document" TABLE=plain ID='"N"' FP=fp K= BODY=plain.'"Body"'
+expect "['pg_catalog.concat(j)', 8, 3]" "$document" TABLE=plain ID='"N"' FP=fp K= BODY=j
+expect "['pg_catalog.lower(t.\"Body\")', 8, 3]" "$document" TABLE=plain ID='"N"' FP=fp K= \
+	BODY='pg_catalog.lower(plain."Body")'
+expect "[None, 3, 'as it is']" "[d['compared'], d['k'], d['texts'][0]['text']]" TABLE=plain ID='"N"' FP=fp K= \
+	BODY="'as it is'" SIMILARITY=none
+# the database is an option
+PGDATABASE=nonesuch expect 6 "d['rows']" DB=check_report TABLE=plain ID='"N"' FP=fp BODY='"Body"'
+refuse 'extension "simhash" is not in database "template1"' DB=template1 TABLE=plain
 refuse 'It must be from 0 to 1' TABLE=texts ID=n AT_LEAST=2
 refuse 'column "nonesuch"' TABLE=texts ID=n DOCUMENT=nonesuch
 
@@ -134,11 +148,13 @@ psql <<-'END'
 END
 wanted()
 {
-	psql -At -c "SELECT coalesce(json_agg(json_build_array(gone, kept, doubt)
-		ORDER BY doubt IS NULL, similarity, distance DESC, gone), '[]') FROM simhash_dedup_plan('planned', 'fp'$1) AS p" |
+	psql -At -c "SELECT coalesce(json_agg(json_build_array(gone, kept, doubt) ORDER BY doubt IS NULL,
+			size DESC, CASE WHEN size > 1 THEN family END, doubt, similarity, distance DESC, gone), '[]')
+		FROM (SELECT *, CASE WHEN family IS NULL THEN 1 ELSE count(*) OVER (PARTITION BY family, doubt) END AS size
+			FROM simhash_dedup_plan('planned', 'fp'$1)) AS p" |
 		"$PYTHON" -c 'import json; print(json.load(open(0)))'
 }
-review="[[r[0], r[1], r[7]] for r in d['review']]"
+review="[[r[0], r[1], r[6]] for r in d['review']]"
 expect "$(wanted '')" "$review" TABLE=planned ID=n FP=fp K=
 expect "$(wanted ', 3')" "$review" TABLE=planned ID=planned.n FP=fp K=3
 expect "$(wanted ", keep => 'born'")" "$review" TABLE=planned ID=n FP=fp K= KEEP=born
@@ -151,7 +167,7 @@ expect "$(wanted ", similarity => 'none', apart => 'apart'")" "$review" TABLE=pl
 expect "1 True" "'%d %s' % (len(d['review']), sum(n for _, n in d['planned']) > 1)" TABLE=planned \
 	ID=n FP=fp K= REVIEWED=1
 # the clusters are those of the plan, and the row that stays comes first
-kept="[r[3] for r in d['review'] if r[7] is None][0] == d['largest'][0]['members'][0][0]"
+kept="[r[3] for r in d['review'] if r[6] is None][0] == d['largest'][0]['members'][0][0]"
 gone="d['redundant'] == sum(n for doubt, n in d['planned'] if doubt is None) > 0"
 for keep in n born 'born DESC, n'; do
 	expect "True True" "'%s %s' % ($kept, $gone)" TABLE=planned ID=n FP=fp K= KEEP="$keep"
@@ -161,8 +177,8 @@ expect 6 "d['largest'][0]['members'][0][0]" TABLE='planned AS t' ID=n \
 	FP=fp K=8 KEEP=born SIMILARITY=none
 expect 8 "d['k']" TABLE=planned ID=n FP=fp K=
 expect 3 "d['k']" TABLE=planned ID=n FP=fp K= SIMILARITY=none
-expect 3 "d['k']" TABLE='planned AS t' ID=n FP=fp K=
-expect 8 "d['k']" TABLE='planned AS t' ID=n FP=fp K= DOCUMENT=body
+expect 3 "d['k']" TABLE='planned AS t' ID=n FP=fp K= SIMILARITY=none
+expect 8 "d['k']" TABLE='planned AS t' ID=n FP=fp K=
 refuse 'column "nonesuch" does not exist' TABLE=planned ID=n FP=fp KEEP=nonesuch
 refuse 'relation "nonesuch" does not exist' TABLE=planned ID=n FP=fp APART=nonesuch
 refuse 'argument "apart" is no table' TABLE=planned ID=n FP=fp APART=planned
@@ -198,14 +214,14 @@ if psql -c 'SET standard_conforming_strings = off' 2>/dev/null; then
 fi
 
 # what nothing is known of: views have no rows of their own, joins no bytes
-deletes="[bool(d['delete']), d['bytes']]"
+deletes="[bool(d['calls']), d['bytes']]"
 expect "[True, True]" "$deletes" TABLE='public . "texts"' ID=n
 expect "[False, True]" "$deletes" TABLE=seen ID=n
 expect "[False, False]" "$deletes" TABLE='texts AS t' ID=n
 expect "[False, False]" "$deletes" TABLE='texts JOIN (SELECT 1) AS one ON true' ID=n
 expect "[False, False]" "$deletes" TABLE='(SELECT * FROM texts) AS t' ID=n
 expect "[True, True, 3]" "$deletes + [d['redundant']]" TABLE=keyed ID=n WITHIN='"Kind"' \
-	BODY="''" FP="length(body)::bigint / 2000"
+	SIMILARITY=none FP="length(body)::bigint / 2000"
 # rows without an id are left out, and told
 expect "4 1" "'%d %d' % (d['present'], d['nameless'])" TABLE="(SELECT CASE
 	WHEN n < 4 THEN n END AS n, body FROM texts WHERE n < 5) AS t" ID=n
