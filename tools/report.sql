@@ -28,8 +28,9 @@
 --   - Where documents are compared, fingerprints are not enough to make clusters
 --     of.  Then the page holds pairs of rows in place of them: each row that is
 --     redundant with the one that represents it, and the same of clusters within
---     upto of rows of a similarity of .5.  At k and at_least the page makes the
---     clusters for k of these; elsewhere it may lack a pair.
+--     upto of rows of a similarity of .5; of at_least, where rows have to be alike.
+--     At k and at_least the page makes the clusters for k of these; elsewhere it may
+--     lack a pair.
 --
 -- Of the largest clusters and parts, of clusters drawn at random, and of some
 -- pairs at each distance and similarity, the texts are there, cut at 20,000
@@ -91,6 +92,11 @@ BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 -- statements takes longer than most of them do.
 SET LOCAL enable_mergejoin = off;
 SET LOCAL jit = off;
+-- Keys are written as a plan has them.
+SET LOCAL datestyle = 'ISO';
+SET LOCAL intervalstyle = 'postgres';
+SET LOCAL extra_float_digits = 1;
+SET LOCAL bytea_output = 'hex';
 
 DO $$BEGIN
     IF NOT EXISTS (SELECT FROM pg_catalog.pg_extension
@@ -202,7 +208,7 @@ SELECT decides AS compared, CASE WHEN decides THEN similarity ELSE 'none' END AS
        -- an expression over the table t, which has another name here
        coalesce(pg_catalog.format('(SELECT %s FROM (SELECT %I.*) AS t)', document, relname), '')
            AS expression,
-       coalesce(document, '') AS document_of_t, k, source, goes, kept AS stays, 'tableoid AS part, ctid AS place' AS place,
+       coalesce(document, '') AS document_of_t, k, source, key AS key_of_t, 'tableoid AS part, ctid AS place' AS place,
        -- where one contains the others, the longest stays
        CASE WHEN similarity OPERATOR(pg_catalog.=) 'containment'
        THEN pg_catalog.format('pg_catalog.%s(%%s) DESC NULLS LAST',
@@ -227,7 +233,7 @@ SELECT :'document' OPERATOR(pg_catalog.<>) ''
        ELSE pg_catalog.quote_ident(:'document') END AS expression,
        -- no plan, of no rows
        '(SELECT NULL::pg_catalog.oid AS tableoid, NULL::pg_catalog.tid AS ctid)' AS source,
-       'false' AS goes, 'false' AS stays,
+       'NULL::pg_catalog._text' AS key_of_t,
        'NULL::pg_catalog.oid AS part, NULL::pg_catalog.tid AS place' AS place,
        '' AS longest, '' AS document_of_t \gset
 SELECT coalesce(:k_given, CASE WHEN (:'compared')::boolean THEN 8 ELSE 3 END) AS k \gset
@@ -284,7 +290,9 @@ FROM (SELECT '%L::pg_catalog.text, %L::pg_catalog.text, %L::pg_catalog.float8,'
              ' %L::pg_catalog.text, NULL::pg_catalog.int8',
              CASE WHEN (:'compared')::boolean THEN 'report: document' END,
              CASE WHEN :'profile' OPERATOR(pg_catalog.<>) '' THEN :'profile' END,
-             least((:'at_least')::pg_catalog.float8, 0.5))
+             -- to judge whether rows are alike at .5 takes long
+             CASE WHEN :'similarity' OPERATOR(pg_catalog.~) '^alike' THEN (:'at_least')::pg_catalog.float8
+             ELSE least((:'at_least')::pg_catalog.float8, 0.5) END)
      AS w (words, document, profile, lowest) \gset
 
 -- Is the fingerprint a bigint or a bit string?  Nothing else is taken; the
@@ -405,6 +413,13 @@ WITH "report: member" AS MATERIALIZED (
     SELECT p.gone, p.kept, p.distance, p.similarity, p.doubt, p.family, p.differs,
            pg_catalog.count(*) OVER (PARTITION BY p.family, p.doubt) AS size
     FROM :plan AS p
+), "report: keyed" AS MATERIALIZED (
+    SELECT p.key, i.id
+    FROM (SELECT gone AS key FROM "report: plan" UNION SELECT kept FROM "report: plan") AS p
+    JOIN (SELECT :key_of_t AS key, t.tableoid AS part, t.ctid AS place FROM :source AS t) AS t
+        ON t.key OPERATOR(pg_catalog.=) p.key
+    JOIN "report: id" AS i ON i.part OPERATOR(pg_catalog.=) t.part
+        AND i.place OPERATOR(pg_catalog.=) t.place
 ), "report: named" AS MATERIALIZED (
     -- the rows of the plan by the ids of the page; a row alone is no family
     SELECT p.*, g.id AS gone_id, s.id AS kept_id,
@@ -415,16 +430,8 @@ WITH "report: member" AS MATERIALIZED (
                  CASE WHEN size OPERATOR(pg_catalog.>) 1 AND family IS NOT NULL
                  THEN size ELSE 1 END AS size
           FROM "report: plan") AS p
-    LEFT JOIN (SELECT p.gone, i.id
-               FROM "report: plan" AS p JOIN :source AS t ON :goes
-               JOIN "report: id" AS i ON i.part OPERATOR(pg_catalog.=) t.tableoid
-                   AND i.place OPERATOR(pg_catalog.=) t.ctid) AS g
-        ON g.gone OPERATOR(pg_catalog.=) p.gone
-    LEFT JOIN (SELECT p.kept, i.id
-               FROM (SELECT DISTINCT kept FROM "report: plan") AS p JOIN :source AS s ON :stays
-               JOIN "report: id" AS i ON i.part OPERATOR(pg_catalog.=) s.tableoid
-                   AND i.place OPERATOR(pg_catalog.=) s.ctid) AS s
-        ON s.kept OPERATOR(pg_catalog.=) p.kept
+    LEFT JOIN "report: keyed" AS g ON g.key OPERATOR(pg_catalog.=) gone
+    LEFT JOIN "report: keyed" AS s ON s.key OPERATOR(pg_catalog.=) kept
 ), "report: star" AS MATERIALIZED (
     SELECT id, line AS star, kept_id AS representative, distance,
            pg_catalog.count(*) OVER (PARTITION BY kept_id) AS size, similarity

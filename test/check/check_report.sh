@@ -104,7 +104,7 @@ psql <<-'END'
 	INSERT INTO odd SELECT n, body FROM texts;
 END
 what="[d['compared'] and list(d['compared'].values()), d['at_least'], d['profile']]"
-expect "[['body', 'alike', 0.5], 0.8, 'word-2-capped']" "$what" TABLE=texts ID=n
+expect "[['body', 'alike', 0.8], 0.8, 'word-2-capped']" "$what" TABLE=texts ID=n
 expect "[['body', 'jaccard', 0.25], 0.25, 'word-1']" "$what" TABLE=texts ID=n \
 	DOCUMENT=body SIMILARITY=jaccard AT_LEAST=.25 PROFILE=word-1
 expect "a'\\ \", document => 'x'::pg_catalog.text word-1 3" \
