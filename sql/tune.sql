@@ -164,6 +164,10 @@ DROP TABLE word_idf;
 -- fingerprints of the query
 ----------------------------------------
 
+-- what is stored as a text is a document, as in pairs and guards
+SELECT bool_and(v.pairs = d.pairs) AS same
+FROM simhash_tune('SELECT string_to_array(body, '' '')::varchar[] FROM texts') AS v
+     JOIN simhash_tune('SELECT string_to_array(body, '' '') FROM texts') AS d USING (k);
 CREATE TABLE made AS SELECT body, minhash(body, 'word-3') AS few FROM texts;
 -- they may be made in any way, so advice names no family
 SELECT advice FROM simhash_tune('SELECT body, few FROM made') WHERE recommended;

@@ -150,12 +150,14 @@ check_document_columns(void *context, TupleDesc desc)
 {
 	Tuning	   *tuning = context;
 	Oid			types[2] = {InvalidOid, INT8OID};
+	Oid			document;
 
 	for (int i = 0; i < Min(desc->natts, 2); i++)
 		types[i] = getBaseType(TupleDescAttr(desc, i)->atttypid);
-	tuning->words = types[0] == TEXTARRAYOID;
+	document = simhash_document_type(tuning->call->measure, types[0]);
+	tuning->words = document == TEXTARRAYOID;
 	tuning->made = desc->natts == 2;
-	if ((types[0] != TEXTOID && types[0] != VARCHAROID && !tuning->words) ||
+	if (!OidIsValid(document) ||
 		(types[1] != INT8OID && types[1] != BITOID && types[1] != VARBITOID) ||
 		desc->natts > 2)
 		ereport(ERROR,
