@@ -185,11 +185,32 @@ INSERT INTO symbols VALUES
     (true, 'free-software licence', 'free software licence'), (true, 'one – two', 'one - two'), (true, '- one - two', 'one two'),
     (true, 'full width １２３ text', 'full width 123 text'), (true, 'two   words', E'two\nwords'),
     (true, 'see .profile (.txt)', 'SEE .PROFILE (.TXT)'), (true, 'Part Ⅳ of it', 'part ⅳ of it'), (false, 'in O(2ⁿ) steps', 'in O(2n) steps'),
+    (false, 'smoker ☐ yes ☒ no', 'smoker ☒ yes ☐ no'),
     (true, 'a 1, b', 'a 1 b'), (true, 'costs $5', 'costs $5.');
 SELECT simhash_alike(E'🏴\U000E0067\U000E0062\U000E007F won', E'🏴\U000E0067\U000E0073\U000E007F won', 0, 'word-1') AS flags;
 SELECT same, a, b, round(simhash_jaccard(a, b, 'word-1')::numeric, 2) AS words, simhash_alike(a, b, .8, 'word-1') AS alike,
        simhash_alike(b, a, .8, 'word-1') AS back
 FROM symbols ORDER BY same, a, b;
+-- marks of layout do not count, with a word more and without
+SELECT what, said(a, b), said(a, b || ' Welcome!') AS with_a_word_more
+FROM (SELECT E'Garden rules\n\n' || a || E'\n\n- keep the gate shut\n- feed the ducks\n- pick no plums\n\n' || a AS a FROM edited WHERE edits = 0) AS t,
+    LATERAL (VALUES ('head', '## ' || a), ('bullets', replace(a, E'\n- ', E'\n* ')), ('squares', replace(a, E'\n- ', E'\n▪ ')), ('dots', replace(a, E'\n- ', E'\n• ')),
+        ('items', replace(replace(replace(a, '- keep', '1. keep'), '- feed', '2. feed'), '- pick', '3. pick')), ('underlined', replace(a, E'rules\n', E'rules\n============\n')),
+        ('quoted', '> ' || replace(a, E'\n', E'\n> ')), ('comment of C', '/* ' || replace(a, E'\n', E'\n * ') || E'\n */'), ('of C++', '// ' || replace(a, E'\n', E'\n// ')),
+        ('of a shell', '# ' || replace(a, E'\n', E'\n# ')), ('table', replace(a, E'\n- ', E'\n| ')), ('bold', replace(a, 'ducks', '**ducks**')), ('trade mark', a || '™'), ('emoji', a || ' 🦆'),
+        ('tags, invisible', replace(a, 'ducks', E'd\U000E0061ucks'))) AS v(what, b);
+-- numbers of pages count up, whichever is the first
+SELECT said(string_agg(page || E'\n12' || i || E'\n', '' ORDER BY i), string_agg(page || E'\n34' || i || E'\n', '' ORDER BY i)) AS paged,
+       said(string_agg(page || E'\nPage 12' || i || E'\n', '' ORDER BY i), string_agg(page, ' ' ORDER BY i)) AS without,
+       said(string_agg(page || ' 12' || i || E'\n', '' ORDER BY i), string_agg(page || ' 34' || i || E'\n', '' ORDER BY i)) AS no_pages
+FROM (SELECT i, (SELECT string_agg('leaf' || chr(96 + i) || chr(96 + j), ' ' ORDER BY j) FROM generate_series(1, 25) AS j) AS page FROM generate_series(1, 9) AS i) AS p;
+-- of two equal words either may be the one that is left out
+SELECT said(a, replace(a, 'worda the the', 'wodra the')) AS first, said(a, replace(a, 'the the wordz', 'the wodrz')) AS last
+FROM (SELECT 'wordi and worda the the wordz and ' || a AS a FROM edited WHERE edits = 0) AS t;
+-- what is put in beside a number changes it, though a word is put in, too
+SELECT said('costs 19 in the shop, ' || a, 'costs 19% in the shop, ' || a) AS sign, said('costs 19 in the shop, ' || a, 'costs 19% more in the shop, ' || a) AS and_word,
+       said('costs 19 in the shop, ' || a, 'costs 19 more in the shop, ' || a) AS word
+FROM edited WHERE edits = 0;
 -- neither line breaks nor what is ignored matter to them
 SELECT said(E'with the flags\n-v and -x', 'with the flags -v and -x'), said(E'a snake\u00ad_case \u200b-v', 'a snake_case -v');
 -- where words differ, digits and symbols are as good as any; a digit within a word

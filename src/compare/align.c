@@ -19,6 +19,7 @@
  *
  * So two such places become one if there are no more words between them than either
  * has: a comparison that finds more replacements finds fewer texts alike, not more.
+ * Of two equal words either may be left out, so it is asked how near places may be.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -135,6 +136,26 @@ go_back(Alignment *align, int32 d)
 	}
 }
 
+/*
+ * Across how many of so many words behind it, or before it, may a place move that is in
+ * one list alone?  As far as each word equals the one that it would be left out for.
+ */
+static uint32
+count_moves(const Alignment *align, const SimhashDifference *place, uint32 most, bool behind)
+{
+	const SimhashWord *list = place->nb == 0 ? align->a + place->a : align->b + place->b;
+	uint32		n = place->na + place->nb;
+	uint32		moves = 0;
+
+	if (place->na > 0 && place->nb > 0)
+		return 0;
+	list += behind ? 0 : (int32) n - 1;
+	while (moves < most && (behind ? list[moves].hash == list[moves + n].hash :
+							list[-(int32) moves].hash == list[-(int32) (moves + n)].hash))
+		moves++;
+	return moves;
+}
+
 /* Put the places in order, and make one of those that are a replacement together. */
 static void
 order_places(Alignment *align)
@@ -158,8 +179,11 @@ order_places(Alignment *align)
 			SimhashDifference *last = &list[n - 1];
 			uint32		between = next.a - last->a - last->na;
 
-			if (between > Min(last->na + last->nb, next.na + next.nb) ||
-				(last->na == 0 && next.na == 0) || (last->nb == 0 && next.nb == 0))
+			if ((last->na == 0 && next.na == 0) || (last->nb == 0 && next.nb == 0))
+				break;
+			between -= count_moves(align, last, between, true);
+			between -= count_moves(align, &next, between, false);
+			if (between > Min(last->na + last->nb, next.na + next.nb))
 				break;
 			next.na += next.a - last->a;
 			next.nb += next.b - last->b;

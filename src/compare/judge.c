@@ -161,9 +161,10 @@ judge_added(Judging *judging, const SimhashDifference *place)
 	judging->signs |= count_kinds(words, from, n, SIMHASH_SIGN) > 0;
 	if (count_kinds(words, from, n, ~SIMHASH_SIGNS) == 0 && judging->signs)
 		return;					/* a doubt, however short the text is */
-	judging->digits |= count_kinds(words, from, n, SIMHASH_WORD) == 0 &&
-		((from > 0 && words->list[from - 1].kind == SIMHASH_NUMBER) ||
-		 (from + n < words->n && words->list[from + n].kind == SIMHASH_NUMBER));
+	judging->digits |= (from > 0 && words->list[from - 1].kind == SIMHASH_NUMBER &&
+						words->list[from].kind != SIMHASH_WORD) ||
+		(from + n < words->n && words->list[from + n].kind == SIMHASH_NUMBER &&
+		 words->list[from + n - 1].kind != SIMHASH_WORD);
 	judging->others += count_negations(words, from, n);
 	judging->cost += (NUMBER_COST - 1) * count_kinds(words, from, n, SIMHASH_NUMBER);
 	judging->cost += n - soft;
@@ -283,7 +284,8 @@ count_common(Hashes *a, Hashes *b)
 static void
 judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
 {
-	static const int kinds[] = {SIMHASH_WORD | SIMHASH_UNIT, SIMHASH_NUMBER, SIMHASH_SIGN};
+	static const int kinds[] = {SIMHASH_WORD | SIMHASH_UNIT, SIMHASH_NUMBER, SIMHASH_SIGN,
+	SIMHASH_SOFT_SIGN};
 	uint32		lacks[lengthof(kinds)][2];
 
 	for (size_t k = 0; k < lengthof(kinds); k++)
@@ -299,13 +301,14 @@ judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
 			take_kinds(&a, judging->a, places[i].a, places[i].na, kinds[k]);
 			take_kinds(&b, judging->b, places[i].b, places[i].nb, kinds[k]);
 		}
-		common = count_common(&a, &b);
+		/* a tick that stands at another box is another one */
+		common = kinds[k] == SIMHASH_SOFT_SIGN ? 0 : count_common(&a, &b);
 		lacks[k][0] = a.n - common;
 		lacks[k][1] = b.n - common;
 	}
 	judging->others += Min(lacks[0][0], lacks[0][1]);
 	judging->digits |= lacks[1][0] > 0 && lacks[1][1] > 0;
-	judging->signs |= lacks[2][0] + lacks[2][1] > 0;
+	judging->signs |= lacks[2][0] + lacks[2][1] > 0 || (lacks[3][0] > 0 && lacks[3][1] > 0);
 }
 
 /*

@@ -9,8 +9,9 @@ The method.  A text a of prose, code, lists, records or Chinese, and a row of ot
 each of which has one difference more than the one before.  A difference is made where
 a and b still agree: a word replaced, put in, left out, or exchanged for another one, a
 number or a sign changed, a slip of typing, a mark of layout.  It never puts in what b
-lacks, nor leaves out what b has besides, or it might undo an earlier one.  Each row is
-asked about at once.
+lacks, nor leaves out what b has besides, or it might undo an earlier one, nor is it
+made beside a sign that differs, which is read by what stands there.  Each row is asked
+about at once.
 
 SIMHASH_ROUNDS is how many differences are tried (10,000), SIMHASH_SECONDS how long at
 most, SIMHASH_SEED as for check_generator.py.  Prints how many fail by the kind of the
@@ -108,17 +109,23 @@ class Pair:
         """Places where both have such a token: now and then those beside the last
         difference alone."""
         found = [i for i, (a, b) in enumerate(self.places)
-                 if a == b and re.fullmatch(pattern, a)]
+                 if a == b and re.fullmatch(pattern, a) and not self.beside_sign(i)]
         if self.last is not None and self.rng.random() < .3:
             return [i for i in found if abs(i - self.last) < 6] or found
         return found
+
+    def beside_sign(self, i):
+        """Is another sign here or beside?  It would be read as another one, too."""
+        return any(a != b and re.search(r'[^\w\s]', a + b)
+                   for a, b in self.places[max(i - 1, 0):i + 2])
 
     def odd(self, of, side):
         """What one text has and the other lacks where they differ."""
         found = set()
         for place in self.places:
             if place[0] != place[1]:
-                found |= set(of(place[side])) - set(of(place[1 - side]))
+                found |= set(collections.Counter(of(place[side])) -
+                             collections.Counter(of(place[1 - side])))
         return found
 
     def put(self, changes):
