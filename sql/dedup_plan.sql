@@ -358,6 +358,30 @@ SELECT agree('records', 'mh', ', 16') ~ '^10 gone, \d+ doubtful$' AS agree, agre
 SELECT section, item, regexp_replace(value, '\d+(\.\d+)?', 'N', 'g') AS value FROM simhash_report('records', 'mh', 16)
 WHERE section IN ('doubts', 'families');
 
+-- ads that have the text of their employer, and a few words of their own
+CREATE TABLE ads (id int PRIMARY KEY, employer int, body text, mh bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO ads
+SELECT e * 100 + n, e, (SELECT string_agg(word(200 + e, i), ' ' ORDER BY i) FROM generate_series(1, 200) AS i) || '. '
+    || (SELECT string_agg(word(3000 + e * 50 + n, i), ' ' ORDER BY i) FROM generate_series(1, 15) AS i)
+FROM generate_series(1, 8) AS e, generate_series(1, 12) AS n;
+SELECT w AS within, count(*) FILTER (WHERE doubt IS NULL) AS gone, count(*) > 80 AS many, count(DISTINCT family) AS families
+FROM unnest('{"",employer}'::text[]) AS w, simhash_dedup_plan('ads', 'mh', within => string_to_array(w, ',')) GROUP BY 1 ORDER BY 1;
+
+-- reports of crashes: their numbers differ, and frames do, of which there are few
+CREATE TABLE crashes (id int PRIMARY KEY, kind int, body text, mh bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO crashes
+SELECT k * 100 + n, k, (SELECT string_agg('at app ' || word(400 + k, i), E'\n' ORDER BY i) FROM generate_series(1, 4) AS i) || E'\n'
+    || (SELECT string_agg('at frame ' || word(400, i), E'\n' ORDER BY i) FROM generate_series(1, 40) AS i) || E'\nreport ' || n * 37 + k
+FROM generate_series(1, 12) AS k, generate_series(1, 6) AS n;
+CALL simhash_add_clusters('crashes', 'mh', 8, similarity => 'alike-but-digits');
+SELECT s, (SELECT count(*) FROM simhash_dedup_plan('crashes', 'mh', similarity => s) WHERE doubt IS NULL) AS gone,
+       (SELECT count(*) FROM simhash_clusters('SELECT id, mh, body FROM crashes', document => 'body', similarity => s, min_size => 1) WHERE id = representative) AS clusters,
+       (SELECT count(*) FROM simhash_pairs('SELECT id, mh, body FROM crashes', document => 'body', similarity => s) WHERE a / 100 <> b / 100) AS of_two_kinds
+FROM unnest('{alike,alike-but-digits}'::text[]) AS s;
+SELECT count(DISTINCT cluster) AS stored, count(DISTINCT (cluster, kind)) AS kinds FROM crashes;
+CALL simhash_drop_clusters('crashes');
+DROP TABLE ads, crashes;
+
 -- forms of long questions and short answers: who answers otherwise is another
 CREATE TABLE forms (id int PRIMARY KEY, body text, mh bigint GENERATED ALWAYS AS (minhash(body)) STORED);
 INSERT INTO forms
