@@ -8,7 +8,10 @@
  * Algorithmica 1 (1986): for d = 0, 1, 2 ... words that differ, how far each diagonal
  * is reached.  It takes time and memory by the length and by the square of what
  * differs, and gives up where this is more than is allowed, as such lists are not
- * alike.  What both begin and end with is left out first.
+ * alike.  What both begin and end with is left out first.  Where much differs, how much
+ * it is in the end is counted before, 64 words at once, by H. Hyyro, "Bit-parallel LCS-length
+ * computation revisited" (2004); then only those diagonals are followed from which the
+ * end can still be reached.
  *
  * A place in which words stand on both sides is a replacement: something stands for
  * something else.  Where a word in between is in both by chance, a shortest script
@@ -26,6 +29,18 @@
  *-------------------------------------------------------------------------
  */
 #include "compare/compare.h"
+
+#include "port/pg_bitutils.h"
+
+#define MUCH			128		/* words that differ, before all are counted */
+
+/* Where a word stands among 64 of a list. */
+typedef struct Match
+{
+	uint64		hash;
+	uint64		mask;
+	uint32		block;
+} Match;
 
 /* Two lists of words, without what both begin and end with. */
 typedef struct Alignment
@@ -71,17 +86,129 @@ step(const int32 *before, int32 d, int32 i, bool *put_in)
 	return *put_in ? before[i] : before[i - 1] + 1;
 }
 
-/* Find how many differences there are, up to most; returns a larger number if more. */
+/* For qsort: matches by their words, and by where these stand. */
+static int
+compare_matches(const void *a, const void *b)
+{
+	const Match *x = a;
+	const Match *y = b;
+
+	return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) :
+		x->block < y->block ? -1 : x->block > y->block;
+}
+
+/* List where each word of the first list stands, by words. */
+static uint32
+list_matches(const Alignment *align, Match *list)
+{
+	uint32		n = 0;
+
+	for (int32 i = 0; i < align->na; i++)
+	{
+		list[i].hash = align->a[i].hash;
+		list[i].mask = UINT64CONST(1) << (i % 64);
+		list[i].block = (uint32) i / 64;
+	}
+	qsort(list, align->na, sizeof *list, compare_matches);
+	for (int32 i = 0; i < align->na; i++)
+	{
+		if (n > 0 && compare_matches(&list[n - 1], &list[i]) == 0)
+			list[n - 1].mask |= list[i].mask;
+		else
+			list[n++] = list[i];
+	}
+	return n;
+}
+
+/*
+ * Count the differences: a bit that is clear in the end is a word of a longest common
+ * part.  A block changes only where the word stands, or by what is carried into it.
+ */
+static int32
+count_differences(const Alignment *align)
+{
+	Match	   *list = palloc(align->na * sizeof *list);
+	uint32		n = list_matches(align, list);
+	uint32		blocks = (uint32) (align->na + 63) / 64;
+	uint64	   *bits = palloc(blocks * sizeof *bits);
+	int32		common = (int32) blocks * 64;
+
+	memset(bits, 0xff, blocks * sizeof *bits);
+	for (int32 j = 0; j < align->nb; j++)
+	{
+		uint64		hash = align->b[j].hash;
+		bool		carry = false;
+		uint32		at = 0;
+
+		for (uint32 end = n, middle; at < end;)
+		{
+			middle = (at + end) / 2;
+			if (list[middle].hash < hash)
+				at = middle + 1;
+			else
+				end = middle;
+		}
+		for (uint32 block = 0; block < blocks; block++)
+		{
+			bool		found = at < n && list[at].hash == hash;
+			uint64		mask = 0;
+			uint64		before;
+			uint64		sum;
+
+			if (!carry && !found)
+				break;
+			if (!carry)
+				block = list[at].block;
+			if (found && list[at].block == block)
+				mask = list[at++].mask;
+			before = bits[block];
+			sum = before + (before & mask) + carry;
+			bits[block] = sum | (before & ~mask);
+			carry = sum < before || (carry && sum == before);
+		}
+	}
+	if (align->na % 64 != 0)
+		bits[blocks - 1] |= PG_UINT64_MAX << (align->na % 64);
+	for (uint32 i = 0; i < blocks; i++)
+		common -= pg_popcount64(bits[i]);
+	pfree(bits);
+	pfree(list);
+	return align->na + align->nb - 2 * common;
+}
+
+/*
+ * Find how many differences there are, up to most; returns a larger number if more.
+ * Diagonals of the list of d are those from -d to d, of which every other one is there.
+ */
 static int32
 reach_end(Alignment *align, int32 most)
 {
+	bool		counted = false;
+
 	for (int32 d = 0; d <= most; d++)
 	{
-		int32	   *reached = palloc((d + 1) * sizeof *reached);
+		int32	   *reached;
+		int32		first = 0;
+		int32		last = d;
 
 		CHECK_FOR_INTERRUPTS();
+		if (d == MUCH && (int64) align->na * align->nb / 64 <= (int64) most * most)
+		{
+			int32		count = count_differences(align);
+
+			if (count > most)
+				return count;
+			most = count;
+			counted = true;
+		}
+		if (counted)
+		{
+			first = Max(first, (align->na - align->nb - most) / 2 + d);
+			last = Min(last, (align->na - align->nb + most) / 2);
+		}
+		reached = palloc((d + 1) * sizeof *reached);
 		align->reached[d] = reached;
-		for (int32 i = 0; i <= d; i++)
+		for (int32 i = first; i <= last; i++)
 		{
 			bool		put_in;
 			int32		x = d == 0 ? 0 : step(align->reached[d - 1], d, i, &put_in);
