@@ -203,8 +203,8 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 }
 
 /*
- * Judge a place.  Soft signs count only for others, where nothing else differs; so what
- * stands for nothing but these is put in, or left out.
+ * Judge a place.  Soft signs count only for other signs, where nothing else differs; so
+ * what stands for nothing but these is put in, or left out.
  */
 static void
 judge_place(Judging *judging, const SimhashDifference *place)
@@ -213,9 +213,13 @@ judge_place(Judging *judging, const SimhashDifference *place)
 	bool		soft_a = count_kinds(judging->a, place->a, place->na, ~SIMHASH_SOFT_SIGN) == 0;
 	bool		soft_b = count_kinds(judging->b, place->b, place->nb, ~SIMHASH_SOFT_SIGN) == 0;
 
-	if (soft_a && soft_b)
+	if (soft_a && soft_b && (place->na == 0 || place->nb == 0))
+		return;
+	if ((soft_a || soft_b) && place->na > 0 && place->nb > 0 &&
+		count_kinds(judging->a, place->a, place->na, ~SIMHASH_SIGNS) == 0 &&
+		count_kinds(judging->b, place->b, place->nb, ~SIMHASH_SIGNS) == 0)
 	{
-		judging->signs |= place->na > 0 && place->nb > 0;
+		judging->signs = true;
 		return;
 	}
 	rest.na = soft_a ? 0 : place->na;

@@ -346,7 +346,7 @@ is_operator(const unsigned char *from, const unsigned char *end)
 		return false;			/* an empty line that is quoted */
 	for (; from < next; from++)
 	{
-		if (*from >= 0x80 || strchr("<>=&|%!^", *from) == NULL)
+		if (*from >= 0x80 || strchr(next[-1] == '=' ? "<>=&|%!^+-*/" : "<>=&|%!^", *from) == NULL)
 			return false;
 	}
 	return true;
@@ -500,6 +500,7 @@ count_equal(const unsigned char *from, const unsigned char *end)
 static void
 write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 {
+	const unsigned char *start = from;
 	Place		place = {' ', ' '};
 
 	for (Size length; from < end; from += length)
@@ -518,7 +519,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			int32		lone;
 
 			place.behind = next_character(from + length, end);
-			lone = from + length < end ? lone_sign(c, place) : 0;
+			lone = from + length < end || from == start ? lone_sign(c, place) : 0;
 			if (lone != 0)
 			{
 				*layout->out++ = 0xe2;
