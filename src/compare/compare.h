@@ -169,7 +169,7 @@ typedef struct SimhashFamily SimhashFamily;
 
 /* text_layout.c */
 extern Size simhash_leave_layout(const unsigned char *from, Size length,
-								 unsigned char *out);
+								 unsigned char *out, bool *signs);
 extern int32 simhash_digit_value(int32 c);
 
 /* read_document.c */

@@ -40,10 +40,10 @@ kind_of(const unsigned char *from, const unsigned char *end)
 			SIMHASH_SOFT_SIGN : SIMHASH_SIGN;
 	for (; from < end; from += length)
 	{
+		length = 1;
 		if ((*from >= '0' && *from <= '9') ||
 			(*from >= 0x80 && simhash_digit_value(sh_utf8_decode(from, end, &length)) >= 0))
 			return SIMHASH_NUMBER;
-		length = sh_utf8_length(*from);
 	}
 	return SIMHASH_WORD;
 }
@@ -123,8 +123,9 @@ read_words(SimhashWords *words, const ShProfile *profile,
 	Size		length = VARSIZE_ANY_EXHDR(document);
 	const unsigned char *whole = simhash_whole_utf8(VARDATA_ANY(document), &length);
 	unsigned char *plain = MemoryContextAllocHuge(CurrentMemoryContext, 3 * length + 1);
+	bool		signs;
 
-	length = simhash_leave_layout(whole, length, plain);
+	length = simhash_leave_layout(whole, length, plain, &signs);
 	words->n = words->bytes = 0;
 	words->room = (uint32) (length / 5 + SH_BATCH);
 	words->bytes_room = (uint32) (length + 16);
@@ -134,6 +135,8 @@ read_words(SimhashWords *words, const ShProfile *profile,
 	reading.document =
 		simhash_begin_document(simhash_comparing_profile(sh_profile_find(name, strlen(name))));
 	reading.document->text.gram = 1;
+	if (!signs)
+		reading.document->text.unit = SH_UNIT_WORD; /* the same, and faster */
 	for (Size done = 0, n; done < length; done += n)
 	{
 		n = Min(length - done, 65536);
@@ -154,16 +157,16 @@ simhash_read_document(const SimhashComparison *comparison, ShBag *bag, Datum val
 {
 	const SimhashMeasureKind *kind = &simhash_measures[comparison->measure];
 	SimhashDocument document = {.words = {0}};
+	text	   *body = comparison->arrays ? NULL : DatumGetTextPP(value);
 
 	if (comparison->arrays)
 		simhash_fill_bag_of(bag, DatumGetArrayTypeP(value));
 	else
 		simhash_fill_bag(bag, comparison->measure == SIMHASH_COSINE ?
 						 comparison->profile->damping : SH_DAMP_COUNT,
-						 comparison->profile, DatumGetTextPP(value));
+						 comparison->profile, body);
 	document.features = sh_bag_features(bag);
 	if (kind->aligned && !comparison->arrays)
-		read_words(&document.words, comparison->profile, kind->omitted,
-				   DatumGetTextPP(value));
+		read_words(&document.words, comparison->profile, kind->omitted, body);
 	return document;
 }

@@ -54,6 +54,7 @@ typedef struct Layout
 {
 	const unsigned char *end;	/* of the text */
 	unsigned char *out;
+	bool		signs;			/* some were written */
 	Label	   *labels;
 	uint32		n;				/* of the labels */
 	uint32		room;
@@ -358,6 +359,7 @@ is_operator(const unsigned char *from, const unsigned char *end)
 static inline void
 write_pattern(Layout *layout, int32 c)
 {
+	layout->signs = true;
 	*layout->out++ = 0xe2;
 	*layout->out++ = 0xa0 | (c >> 6 & 3);
 	*layout->out++ = 0x80 | (c & 0x3f);
@@ -442,7 +444,10 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 	}
 	else if (is_dash(c))
 	{
-		*layout->out++ = c < 0x2014 || c > 0x2015 ? is_minus(place) ? '-' : ' ' : ' ';
+		bool		minus = (c < 0x2014 || c > 0x2015) && is_minus(place);
+
+		layout->signs |= minus;
+		*layout->out++ = minus ? '-' : ' ';
 		return;
 	}
 	else if (category == UTF8PROC_CATEGORY_PO || category == UTF8PROC_CATEGORY_PC)
@@ -460,6 +465,7 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 		*layout->out++ = ' ';
 		return;
 	}
+	layout->signs |= !is_of_word(c);
 	memcpy(layout->out, bytes, length);
 	layout->out += length;
 }
@@ -505,10 +511,18 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 
 	for (Size length; from < end; from += length)
 	{
-		int32		c = sh_utf8_decode(from, end, &length);
+		int32		c = *from;
 
+		length = 1;
 		if (c <= ' ' || (c < 0x80 && is_of_word(c)))
-			*layout->out++ = c < ' ' ? ' ' : (unsigned char) c;
+		{
+			*layout->out++ = (unsigned char) Max(c, ' ');
+			place.before = c;
+			continue;
+		}
+		c = sh_utf8_decode(from, end, &length);
+		if (c < 0)
+			*layout->out++ = ' ';
 		else if (c < 0x80 && count_equal(from, end) >= 3)
 		{
 			*layout->out++ = ' ';
@@ -522,6 +536,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			lone = from + length < end || from == start ? lone_sign(c, place) : 0;
 			if (lone != 0)
 			{
+				layout->signs = true;
 				*layout->out++ = 0xe2;
 				*layout->out++ = (unsigned char) (0x80 | (lone >> 6 & 0x3f));
 				*layout->out++ = (unsigned char) (0x80 | (lone & 0x3f));
@@ -531,6 +546,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 				write_other(layout, c, from, length, place);
 			else if (c == '-' ? is_minus(place) : means_something(c, place))
 			{
+				layout->signs = true;
 				if (c == '.' || c == '_')
 					write_pattern(layout, c);
 				else
@@ -546,11 +562,12 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 }
 
 /*
- * Write a text in UTF-8 without its layout; returns the length.  There must be room
- * for three times the length, and one byte more.
+ * Write a text in UTF-8 without its layout; returns the length, and whether there are
+ * signs.  There must be room for three times the length, and one byte more.
  */
 Size
-simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out)
+simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
+					 bool *signs)
 {
 	Layout		layout = {.end = from + length,.out = out};
 	uint32		label = 0;
@@ -582,5 +599,6 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out)
 	}
 	if (layout.labels != NULL)
 		pfree(layout.labels);
+	*signs = layout.signs;
 	return (Size) (layout.out - out);
 }
