@@ -64,8 +64,8 @@ typedef struct Judging
 	const SimhashWords *b;
 	SimhashFamily *family;		/* or NULL */
 	uint32		cost;
-	uint32		others_before;	/* words of the first in places before this one */
-	uint32		same_before;	/* words of both before the last that was counted */
+	uint32		same;			/* words of both before this place, but for soft signs */
+	uint32		same_before;	/* ... before the last place that was counted */
 	uint32		gaps;			/* words between places, each up to INSIDE, added up */
 	uint32		largest;		/* of these */
 	uint32		others;			/* words that stand for others */
@@ -130,13 +130,11 @@ count_negations(const SimhashWords *words, uint32 from, uint32 n)
 
 /* Count the words between the last place in which words were put in or left out, and another. */
 static void
-count_gap(Judging *judging, uint32 place)
+count_gap(Judging *judging)
 {
-	uint32		same = place - judging->others_before;
-	uint32		gap = Min(same - judging->same_before, INSIDE);
+	uint32		gap = Min(judging->same - judging->same_before, INSIDE);
 
-	judging->same_before = same;
-
+	judging->same_before = judging->same;
 	judging->gaps += gap;
 	judging->largest = Max(judging->largest, gap);
 }
@@ -168,7 +166,7 @@ judge_added(Judging *judging, const SimhashDifference *place)
 	judging->others += count_negations(words, from, n);
 	judging->cost += (NUMBER_COST - 1) * count_kinds(words, from, n, SIMHASH_NUMBER);
 	judging->cost += n - soft;
-	count_gap(judging, place->a);
+	count_gap(judging);
 }
 
 /* Judge words that stand for others. */
@@ -327,6 +325,7 @@ judge_words(double at_least, const SimhashWords *a, const SimhashWords *b,
 	double		most = SHARE * (1 - at_least) * Min(a->n, b->n);
 	SimhashDifference *places;
 	uint32		n;
+	uint32		end = 0;		/* of the last place, in the first document */
 
 	if (!simhash_align(a, b, (uint32) Min(2 * most + 4, SIMHASH_ALIGNED_MOST), &places, &n))
 		return SIMHASH_UNLIKE;
@@ -334,13 +333,15 @@ judge_words(double at_least, const SimhashWords *a, const SimhashWords *b,
 		simhash_family_ask(family, a, b);
 	for (uint32 i = 0; i < n; i++)
 	{
+		judging.same += count_kinds(a, end, places[i].a - end, ~SIMHASH_SOFT_SIGN);
+		end = places[i].a + places[i].na;
 		judge_place(&judging, &places[i]);
-		judging.others_before += places[i].na;
 	}
 	*ends = n > 0 && places[0].a == 0 && places[0].b == 0;
 	*ends += n > 0 && places[n - 1].a + places[n - 1].na == a->n &&
 		places[n - 1].b + places[n - 1].nb == b->n;
-	count_gap(&judging, a->n);
+	judging.same += count_kinds(a, end, a->n - end, ~SIMHASH_SOFT_SIGN);
+	count_gap(&judging);
 	if (n > 0 && judging.entries == 0)
 		judge_bags(&judging, places, n);
 	judging.cost += judging.gaps - judging.largest + judging.entries + (family == NULL ? 1 : OTHER_WORD) * judging.others;

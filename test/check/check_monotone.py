@@ -116,8 +116,13 @@ class Pair:
 
     def beside_sign(self, i):
         """Is another sign here or beside?  It would be read as another one, too."""
+        start = end = i
+        while start > 0 and not self.places[start - 1][0].isspace():
+            start -= 1
+        while end < len(self.places) and not self.places[end][0].isspace():
+            end += 1
         return any(a != b and re.search(r'[^\w\s]', a + b)
-                   for a, b in self.places[max(i - 1, 0):i + 2])
+                   for a, b in self.places[start:end])
 
     def odd(self, of, side):
         """What one text has and the other lacks where they differ."""
