@@ -108,21 +108,24 @@ class Pair:
     def agreeing(self, pattern):
         """Places where both have such a token: now and then those beside the last
         difference alone."""
+        beside = self.beside_signs()
         found = [i for i, (a, b) in enumerate(self.places)
-                 if a == b and re.fullmatch(pattern, a) and not self.beside_sign(i)]
+                 if a == b and i not in beside and re.fullmatch(pattern, a)]
         if self.last is not None and self.rng.random() < .3:
             return [i for i in found if abs(i - self.last) < 6] or found
         return found
 
-    def beside_sign(self, i):
-        """Is another sign here or beside?  It would be read as another one, too."""
-        start = end = i
-        while start > 0 and not self.places[start - 1][0].isspace():
-            start -= 1
-        while end < len(self.places) and not self.places[end][0].isspace():
-            end += 1
-        return any(a != b and re.search(r'[^\w\s]', a + b)
-                   for a, b in self.places[start:end])
+    def beside_signs(self):
+        """Places written in one with a sign that differs: it would be read as another."""
+        found, run, differs = set(), [], False
+        for i, (a, b) in enumerate(self.places + [[' ', ' ']]):
+            if not a.isspace():
+                run.append(i)
+                differs = differs or a != b and bool(re.search(r'[^\w\s]', a + b))
+                continue
+            found.update(run if differs else ())
+            run, differs = [], False
+        return found
 
     def odd(self, of, side):
         """What one text has and the other lacks where they differ."""
