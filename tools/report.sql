@@ -339,7 +339,9 @@ SELECT coalesce(CASE WHEN (:'deletes')::boolean THEN pg_catalog.json_build_objec
                pg_catalog.format('%s, %L, %s', name, :'fp', (:'k')::bigint), said,
                CASE WHEN (:'compared')::boolean
                THEN pg_catalog.concat(', at_least => ', (:'at_least')::pg_catalog.float8) END),
-           'keep', :'keep_first', 'plan', pg_catalog.format('%I', pg_catalog.concat(short, '_plan_',
+           'keep', :'keep_first', 'keyed', EXISTS (SELECT FROM pg_catalog.pg_index
+               WHERE indrelid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid AND indisprimary),
+           'plan', pg_catalog.format('%I', pg_catalog.concat(short, '_plan_',
                pg_catalog.to_char(pg_catalog.now(), 'YYYYMMDDHH24MISS'))),
            'log', pg_catalog.format('%I', pg_catalog.concat(short, '_log_',
                pg_catalog.to_char(pg_catalog.now(), 'YYYYMMDDHH24MISS'))),
