@@ -181,10 +181,11 @@ take_step(Undo *undo, int64 before)
 	simhash_removal_begin(removal);
 	if (find_step(undo, before))
 	{
-		uint64		n = simhash_removal_do(removal, undo->table, NULL, 0,
-										   "SELECT l.ctid FROM {open} AND l.{step} {=} '{number}'::pg_catalog.int8",
-										   "open", write_open(removal, undo->table),
-										   "number", psprintf(INT64_FORMAT, removal->done.step));
+		const char *command = simhash_removal_sql(removal, undo->table, NULL,
+												  "SELECT l.ctid FROM {open} AND l.{step} {=} '{number}'::pg_catalog.int8",
+												  "open", write_open(removal, undo->table),
+												  "number", psprintf(INT64_FORMAT, removal->done.step), NULL);
+		uint64		n = simhash_removal_run(removal, command, 0);
 		Datum	   *lines = palloc(Max(n, 1) * sizeof *lines);
 
 		for (uint64 i = 0; i < n; i++)
@@ -192,27 +193,19 @@ take_step(Undo *undo, int64 before)
 		SPI_freetuptable(SPI_tuptable);
 		step = removal->done.step;
 		simhash_removal_halve(removal, lines, (int) n, take_back, note_refusal);
+		undo->left += simhash_removal_run(removal, command, 0);
+		SPI_freetuptable(SPI_tuptable);
 	}
 	simhash_removal_end(removal);
 	return step;
 }
 
-/* Count the lines that stay, and say of a plan what has come back. */
+/* Say in the plan what has come back. */
 static void
-count_left(Undo *undo)
+note_back(Removal *removal)
 {
-	Removal    *removal = &undo->removal;
-	ListCell   *lc;
-
 	simhash_removal_begin(removal);
-	foreach(lc, removal->tables)
-	{
-		(void) simhash_removal_run(removal, psprintf("SELECT pg_catalog.count(*) FROM %s", write_open(removal, lfirst(lc))), 0);
-		undo->left += DatumGetInt64(simhash_removal_datum(0, 1));
-		SPI_freetuptable(SPI_tuptable);
-	}
-	if (OidIsValid(removal->plan))
-		(void) simhash_removal_do(removal, removal->table, NULL, 0,
+	(void) simhash_removal_do(removal, removal->table, NULL, 0,
 								  "UPDATE {plan} AS p SET done = 'put back' FROM {source} AS t"
 								  " WHERE p.done {=} 'removed'::pg_catalog.text AND {t has gone} AND NOT EXISTS (SELECT FROM {log} AS l"
 								  " WHERE ROW({key|t.%1})::pg_catalog.text {=} ROW({key|l.%1})::pg_catalog.text)");
@@ -231,7 +224,8 @@ undo_plan(Removal *removal)
 		step = take_step(undo, step);
 		simhash_progress_step("putting back");
 	}
-	count_left(undo);
+	if (OidIsValid(removal->plan))
+		note_back(removal);
 	if (undo->left > 0)
 		ereport(WARNING,
 				(errmsg("lines that could not be put back, and stay in the log: " INT64_FORMAT, undo->left),
