@@ -99,9 +99,9 @@ static void
 prepare_plan(Removal *removal)
 {
 	if (get_attnum(removal->plan, "done") == InvalidAttrNumber)
-		(void) simhash_removal_do(removal, NULL, NULL, 0, "ALTER TABLE {plan} ADD COLUMN done pg_catalog.text");
+		(void) simhash_removal_do(removal, NULL, NULL, 0,
+								  "ALTER TABLE {plan} ADD done pg_catalog.text, REPLICA IDENTITY FULL");
 	check_plan(removal);
-	(void) simhash_removal_do(removal, NULL, NULL, 0, "ALTER TABLE {plan} REPLICA IDENTITY FULL");
 	if (simhash_removal_do(removal, NULL, NULL, 0,
 						   "SELECT FROM pg_catalog.pg_index WHERE indrelid {=} '{oid}'::pg_catalog.oid",
 						   "oid", psprintf("%u", removal->plan)) == 0)

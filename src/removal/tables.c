@@ -42,7 +42,7 @@ owner_of(Oid oid)
 	if (relation == NULL)
 		simhash_complain_of_missing(oid);
 	owner = relation->rd_rel->relowner;
-	relation_close(relation, NoLock);
+	relation_close(relation, AccessShareLock);
 	return owner;
 }
 

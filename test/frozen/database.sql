@@ -254,8 +254,8 @@ INSERT INTO cleaned SELECT n, CASE WHEN n % 2 = 0 THEN upper(t) ELSE t END
 FROM generate_series(2, 21) AS n,
     LATERAL (SELECT string_agg(md5((n / 2 * 100 + i)::text), ' ') FROM generate_series(1, 20) AS i) AS s (t);
 INSERT INTO likes SELECT 'reader ' || id, id FROM cleaned;
-SELECT simhash_dedup_script('cleaned', 'fp', 'cleaned_plan', log => 'cleaned_log', children => 'move')
-\gexec
+CREATE TABLE cleaned_plan AS SELECT * FROM simhash_dedup_plan('cleaned', 'fp');
+CALL simhash_dedup_apply('cleaned', 'cleaned_plan', log => 'cleaned_log', children => 'move');
 INSERT INTO questions (query, brute) VALUES
 ('SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM cleaned',
 'SELECT string_agg(n::text, $$ $$ ORDER BY n) FROM generate_series(2, 20, 2) AS n'),
@@ -263,10 +263,10 @@ INSERT INTO questions (query, brute) VALUES
 ('SELECT string_agg(gone::text || $$ by $$ || kept::text, $$ $$ ORDER BY gone::text) FROM cleaned_plan WHERE done IS NOT NULL',
 'SELECT string_agg(format($${%s} by {%s}$$, n + 1, n), $$ $$ ORDER BY $${$$ || n + 1 || $$}$$) FROM generate_series(2, 20, 2) AS n');
 
--- the comment of the log puts all back
+-- the log puts all back
 CREATE FUNCTION put_back() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    EXECUTE obj_description('cleaned_log'::regclass);
+    CALL simhash_dedup_undo('cleaned', 'cleaned_log');
     RETURN (SELECT count(*) || ' ' || string_agg(DISTINCT left(who, 6), ' ') FROM cleaned JOIN likes ON id = doc);
 END $$;
 INSERT INTO questions (query, brute) VALUES ('SELECT put_back()', $$SELECT '20 reader'$$);
