@@ -284,7 +284,7 @@ simhash_removal_find_logs(Removal *removal)
 static Oid
 find_named(const char *name)
 {
-	RangeVar   *named = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name)));
+	RangeVar   *named = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name ? name : "")));
 	Oid			oid = RangeVarGetRelid(named, NoLock, true);
 
 	if (!OidIsValid(oid))
@@ -365,18 +365,19 @@ simhash_removal_read_logs(Removal *removal)
 
 	simhash_removal_lock(removal, removal->log_oid);
 	comment = GetComment(removal->log_oid, RelationRelationId, 0);
-	if (comment == NULL || strncmp(comment, SIMHASH_LOG_COMMENT, strlen(SIMHASH_LOG_COMMENT)) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is no log of simhash_dedup_apply", get_rel_name(removal->log_oid)),
-				 errhint("A log says in its comment of which tables it is.")));
-	n = simhash_removal_do(removal, NULL, NULL, 0,
+	n = comment == NULL || strncmp(comment, SIMHASH_LOG_COMMENT, strlen(SIMHASH_LOG_COMMENT)) != 0 ? 0 :
+		simhash_removal_do(removal, NULL, NULL, 0,
 						   "SELECT x {->>} 'table', x {->>} 'log',"
 						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'key')),"
 						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'moving')),"
 						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'generated'))"
 						   " FROM pg_catalog.jsonb_array_elements({json}::pg_catalog.jsonb) WITH ORDINALITY AS t (x, n)"
 						   " ORDER BY n", "json", quote_literal_cstr(comment + strlen(SIMHASH_LOG_COMMENT)));
+	if (n == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is no log of simhash_dedup_apply", get_rel_name(removal->log_oid)),
+				 errhint("A log says in its comment of which tables it is.")));
 	found = SPI_tuptable;
 	for (uint64 i = 0; i < n; i++)
 	{
@@ -385,15 +386,21 @@ simhash_removal_read_logs(Removal *removal)
 		Oid			log = i == 0 ? removal->log_oid :
 		find_named(SPI_getvalue(found->vals[i], found->tupdesc, 2));
 		int			underscores;
+		ListCell   *lc;
 
 		simhash_removal_lock(removal, log);
-		underscores = most_underscores(log);
+		underscores = Max(most_underscores(log), 0);
 		SPI_tuptable = found;
 		table->moving = simhash_removal_list(i, 4);
 		table->generated = simhash_removal_list(i, 5);
 		name_log(table, get_rel_namespace(log), get_rel_name(log), underscores);
 		if (!are_same(table->key, simhash_removal_list(i, 3)))
 			complain_of_change(table);
+		foreach(lc, table->moving)
+		{
+			if (!simhash_removal_has_name(table->columns, lfirst(lc)))
+				complain_of_change(table);
+		}
 		find_columns(table, log, underscores);
 	}
 	SPI_freetuptable(found);

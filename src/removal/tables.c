@@ -26,6 +26,7 @@
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rls.h"
 
@@ -103,6 +104,8 @@ simhash_removal_lock_schema(const Removal *removal, Oid schema)
 										" OPERATOR(pg_catalog.=) '%u'::pg_catalog.oid FOR KEY SHARE",
 										schema), 0);
 	SPI_freetuptable(SPI_tuptable);
+	/* Its name is another one where this has waited. */
+	AcceptInvalidationMessages();
 }
 
 /* The name of a table that is locked, which stays what it is until the batch ends. */
