@@ -6,7 +6,8 @@
  * A slip is a letter more or less, another letter, two letters that have changed
  * places, a digit that looks like the letter, a word that is written as two.  A word of
  * a few letters, or one that begins with another letter, is another word: cat, car; and
- * so is another digit.
+ * so is another digit, and a word where both documents have both elsewhere: causal,
+ * casual.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -96,6 +97,18 @@ differ_by_slip(const Letters *a, const Letters *b)
 		memcmp(&longer->list[i + 2], &other->list[i + 2], (rest - 2) * sizeof(int32)) == 0;
 }
 
+/* Is a word somewhere in a document? */
+static bool
+has_word(const SimhashWords *words, const SimhashWord *word)
+{
+	for (uint32 i = 0; i < words->n; i++)
+	{
+		if (words->list[i].hash == word->hash)
+			return true;
+	}
+	return false;
+}
+
 /* Are the words of a place the same but for slips?  Counts these. */
 bool
 simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
@@ -110,7 +123,8 @@ simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 	{
 		if (!collect_letters(x, place->a + i, Min(each, place->na), &a) ||
 			!collect_letters(y, place->b + i, Min(each, place->nb), &b) ||
-			!differ_by_slip(&a, &b))
+			!differ_by_slip(&a, &b) ||
+			(each == 1 && has_word(x, &y->list[place->b + i]) && has_word(y, &x->list[place->a + i])))
 			return false;
 	}
 	return true;
