@@ -314,13 +314,15 @@ SELECT pg_catalog.count(*) AS rows, pg_catalog.count((:fp)) AS present,
        coalesce(pg_catalog.max(:width), 64) AS width
 FROM :table \gset
 
--- As far as a search goes, but for the reader's wish.
+-- As far as a search goes, but for the reader's wish; and no farther than k where rows
+-- have to be alike: to judge those farther apart takes longer than all the rest.
 \if :{?upto}
 \else
-SELECT least(greatest(8, (:'k')::bigint OPERATOR(pg_catalog.*) 3
+SELECT CASE WHEN :'similarity' OPERATOR(pg_catalog.~) '^alike' THEN (:'k')::bigint
+       ELSE least(greatest(8, (:'k')::bigint OPERATOR(pg_catalog.*) 3
                       OPERATOR(pg_catalog./) 2),
              17 OPERATOR(pg_catalog.*) (((:'width')::bigint OPERATOR(pg_catalog.+) 63)
-             OPERATOR(pg_catalog./) 64) OPERATOR(pg_catalog.-) 1) AS upto \gset
+             OPERATOR(pg_catalog./) 64) OPERATOR(pg_catalog.-) 1) END AS upto \gset
 \endif
 SELECT greatest((:'upto')::bigint, (:'k')::bigint) AS upto \gset
 -- The table of pairs that are no duplicates.
@@ -410,7 +412,9 @@ WITH "report: member" AS MATERIALIZED (
     FROM :schema._simhash_clusters_by_text((:'documents')::pg_catalog.text,
         (:'upto')::bigint, 'star'::pg_catalog.text, 'first'::pg_catalog.text,
         2::bigint, :verify_widely) AS w (id, pool, near, near_distance, n, near_similarity)
-    WHERE (:'compared')::boolean
+    -- within k they are those of the plan
+    WHERE (:'compared')::boolean AND ((:'upto')::bigint OPERATOR(pg_catalog.>) (:'k')::bigint
+        OR (:'lowest')::pg_catalog.float8 OPERATOR(pg_catalog.<) (:'at_least')::pg_catalog.float8)
 ), "report: plan" AS MATERIALIZED (
     SELECT p.gone, p.kept, p.distance, p.similarity, p.doubt, p.family, p.differs,
            pg_catalog.count(*) OVER (PARTITION BY p.family, p.doubt) AS size
