@@ -1529,8 +1529,6 @@ SELECT c.oid, conrelid, confrelid,
     WHEN EXISTS (SELECT FROM pg_inherits JOIN pg_class AS p ON p.oid = inhparent
                  WHERE conrelid IN (inhparent, inhrelid) AND relkind <> 'p') THEN
         'inheritance'
-    WHEN (SELECT relhasrules FROM pg_class AS r WHERE r.oid = conrelid) THEN
-        'rules'
     WHEN (SELECT amname FROM pg_class AS i JOIN pg_am AS a ON a.oid = relam WHERE i.oid = conindid) <> 'btree' THEN
         'periods' END,
     CASE WHEN collides THEN (

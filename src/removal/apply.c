@@ -106,8 +106,8 @@ prepare_plan(Removal *removal)
 						   "SELECT FROM pg_catalog.pg_index WHERE indrelid {=} '{oid}'::pg_catalog.oid",
 						   "oid", psprintf("%u", removal->plan)) == 0)
 	{
-		(void) simhash_removal_do(removal, NULL, NULL, 0, "CREATE INDEX ON {plan} (done, gone)");
-		(void) simhash_removal_do(removal, NULL, NULL, 0, "CREATE INDEX ON {plan} (done, kept)");
+		(void) simhash_removal_do(removal, NULL, NULL, 0, "CREATE INDEX ON {plan} (gone) WHERE done IS NULL");
+		(void) simhash_removal_do(removal, NULL, NULL, 0, "CREATE INDEX ON {plan} (kept) WHERE done {=} 'removed'::pg_catalog.text");
 	}
 	(void) simhash_removal_do(removal, NULL, NULL, 0, "ANALYZE {plan}");
 

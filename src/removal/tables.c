@@ -85,7 +85,7 @@ simhash_removal_lock(const Removal *removal, Oid oid)
 	relation = relation_open(oid, NoLock);
 	row = relation->rd_rel;
 	if (row->relkind != RELKIND_RELATION || row->relhassubclass || row->relispartition ||
-		row->relhasrules || row->relrowsecurity || relation->trigdesc != NULL)
+		relation->rd_rules != NULL || row->relrowsecurity || relation->trigdesc != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("\"%s\" is no plain table, or has triggers, rules, row security or heirs", name),
@@ -130,9 +130,20 @@ find_listed(const Removal *removal, Oid oid)
 	return NULL;
 }
 
+/* Has a table rules?  What the catalogue says of that is true of dropped ones, too. */
+static bool
+has_rules(Oid oid)
+{
+	Relation	relation = relation_open(oid, NoLock);
+	bool		rules = relation->rd_rules != NULL;
+
+	relation_close(relation, NoLock);
+	return rules;
+}
+
 /*
  * The description of the table or a child of it, locked and in the list.  Fail if it is
- * of another role than the table, or the caller does not see all its rows.
+ * of another role than the table, has rules, or the caller does not see all its rows.
  */
 RemovalTable *
 simhash_removal_table(Removal *removal, Oid oid)
@@ -151,6 +162,10 @@ simhash_removal_table(Removal *removal, Oid oid)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("%s belongs to another role than %s: move its rows yourself, or ask its owner to",
 						table->name, removal->table->name)));
+	if (has_rules(oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("%s has rules, which may do something else with its rows", table->name)));
 	if (oid != removal->relation && check_enable_rls(oid, InvalidOid, true) == RLS_ENABLED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -214,7 +229,7 @@ simhash_removal_find_table(Removal *removal)
 	simhash_removal_word(removal, "g has gone", simhash_write_has_key(&rows, "g", "p.gone"));
 	simhash_removal_word(removal, "s has kept", simhash_write_has_key(&rows, "s", "p.kept"));
 	simhash_removal_word(removal, "t is wanted", simhash_write_has_key(&rows, "t", "w.\"simhash key\""));
-	if (OidIsValid(removal->plan))
+	if (OidIsValid(removal->plan) || !removal->undo)
 	{
 		simhash_removal_lock(removal, removal->plan);
 		simhash_removal_word(removal, "plan", name_of(removal, removal->plan));
