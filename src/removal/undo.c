@@ -32,9 +32,12 @@ typedef struct Undo
 	int64		left;			/* lines that stay */
 } Undo;
 
+/* Columns are compared as texts, which types have, if they have no operators. */
+#define SAME(a, b) "ROW(" a ")::pg_catalog.text {=} ROW(" b ")::pg_catalog.text"
+
 /*
- * That a line (l) has to stay because a later one (o) does: of the same row, or of one
- * that it referred to.
+ * That a line (l) has to stay because a later one (o) does: of the same row, unless both
+ * moved it by other keys, or of one that it referred to.
  */
 static char *
 write_left(const Removal *removal, const RemovalTable *table)
@@ -45,9 +48,12 @@ write_left(const Removal *removal, const RemovalTable *table)
 	initStringInfo(&left);
 	appendStringInfoString(&left, simhash_removal_sql(removal, table, NULL, table == removal->table ?
 													  "EXISTS (SELECT FROM {log} AS o WHERE o.{step} {>} $2"
-													  " AND ROW({key|o.%1})::pg_catalog.text {=} ROW({key|l.%1})::pg_catalog.text)" :
+													  " AND " SAME("{key|o.%1}", "{key|l.%1}") ")" :
 													  "EXISTS (SELECT FROM {log} AS o WHERE o.{step} {>} $2 AND o.{action} {<>} 'back'::pg_catalog.text"
-													  " AND ROW({key|o.%3})::pg_catalog.text {=} ROW({key|l.%3})::pg_catalog.text)", NULL));
+													  " AND " SAME("{key|o.%3}", "{key|l.%3}")
+													  " AND NOT (o.{action} {=} 'moved'::pg_catalog.text AND l.{action} {=} 'moved'::pg_catalog.text"
+													  " AND " SAME("{key|l.%1}", "{key|l.%3}")
+													  " {moving| AND (" SAME("l.%1", "l.%2") " OR " SAME("o.%1", "o.%2") ")|}))", NULL));
 	foreach(lc, removal->keys)
 	{
 		const RemovalKey *key = lfirst(lc);
@@ -55,7 +61,7 @@ write_left(const Removal *removal, const RemovalTable *table)
 		if (key->child == table)
 			appendStringInfoString(&left, simhash_removal_sql(removal, removal->table, key,
 															  " OR EXISTS (SELECT FROM {log} AS o WHERE o.{step} {>} $2 AND {theirs|l.%1 IS NOT NULL| AND }"
-															  " AND ROW({theirs|o.%2})::pg_catalog.text {=} ROW({theirs|l.%1})::pg_catalog.text)", NULL));
+															  " AND " SAME("{theirs|o.%2}", "{theirs|l.%1}") ")", NULL));
 	}
 	return left.data;
 }
@@ -74,7 +80,7 @@ put_back(const Removal *removal, const RemovalTable *table, Datum lines)
 							  "these", these, "left", write_left(removal, table));
 	if (simhash_removal_do(removal, table, NULL, lines,
 						   "DELETE FROM {log} AS l USING {to} AS t WHERE {these} AND {key|t.%1 %2 l.%1| AND }"
-						   " AND ROW({same|t.%1})::pg_catalog.text {=} ROW({same|l.%1})::pg_catalog.text",
+						   " AND " SAME("{same|t.%1}", "{same|l.%1}"),
 						   "these", these) < came)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
@@ -89,7 +95,6 @@ put_back(const Removal *removal, const RemovalTable *table, Datum lines)
 static void
 move_back(const Removal *removal, const RemovalTable *table, Datum lines)
 {
-#define SAME(a, b) "ROW(" a ")::pg_catalog.text {=} ROW(" b ")::pg_catalog.text"
 #define MOVED "l.ctid {=} ANY ($1) AND l.{action} {=} 'moved'::pg_catalog.text"
 	const char *which = simhash_removal_sql(removal, table, NULL,
 											MOVED " AND {key|t.%1 %2 l.%3| AND } AND NOT ({left})"
@@ -230,7 +235,7 @@ undo_plan(Removal *removal)
 		ereport(WARNING,
 				(errmsg("lines that could not be put back, and stay in the log: " INT64_FORMAT, undo->left),
 				 undo->refused != NULL ? errdetail("The first was refused: %s", undo->refused) :
-				 errdetail("Their rows have changed since, or those that these referred to did not come back."),
+				 errdetail("Their rows have changed since, triggers left them out, or what they referred to did not come back."),
 				 errhint("Disable guards and other triggers that refuse or alter rows, and call it again.")));
 }
 
