@@ -13,7 +13,6 @@
 #include "clusters/step.h"
 
 #include "catalog/pg_inherits.h"
-#include "utils/resowner.h"
 
 /*
  * Limits of the work done.
@@ -36,37 +35,36 @@ typedef struct Lot
 	char	   *rows;
 } Lot;
 
+/* A command that is run in a subtransaction, and how. */
+typedef struct Writing
+{
+	const char *command;
+	Oid			table;
+	ClusterWriting how;
+	bool		wait;
+} Writing;
+
+/* Run it. */
+static void
+run_writing(void *context)
+{
+	const Writing *writing = context;
+
+	simhash_set("lock_timeout", writing->wait ? "0" : PATIENCE, GUC_ACTION_SAVE);
+	(void) simhash_cluster_run_writing(writing->command, writing->table, writing->how);
+}
+
 /*
  * Run a command that writes clusters to a table in a subtransaction; false if it
  * fails because of what others do: they have the rows locked, or add one of the same
- * key, if that is not to be waited for, or have moved them to another partition.  No
- * error must leave the subtransaction open: nobody else would end it.
+ * key, if that is not to be waited for, or have moved them to another partition.
  */
 bool
 simhash_cluster_try(const char *command, Oid table, ClusterWriting how, bool wait)
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile error = NULL;
+	Writing		writing = {command, table, how, wait};
+	ErrorData  *error = simhash_try(run_writing, &writing);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		simhash_set("lock_timeout", wait ? "0" : PATIENCE, GUC_ACTION_SAVE);
-		(void) simhash_cluster_run_writing(command, table, how);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
 	if (error != NULL && error->sqlerrcode != ERRCODE_T_R_SERIALIZATION_FAILURE &&
 		(wait || (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE &&
 				  error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION)))

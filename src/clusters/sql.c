@@ -211,33 +211,6 @@ simhash_cluster_sql(const ClusterCall *call, const char *format,...)
 	return command.data;
 }
 
-/*
- * Run a command; returns how many rows it is about.  SPI changes the context, and
- * plans before it takes a snapshot; after a commit there is none, and a plan that
- * will do for this transaction alone, as by a new index, wants one.
- */
-uint64
-simhash_cluster_run(const char *command)
-{
-	MemoryContext context = CurrentMemoryContext;
-	int			result;
-	uint64		rows;
-
-	PushActiveSnapshot(GetTransactionSnapshot());
-	result = SPI_execute(command, false, 0);
-	rows = SPI_processed;
-	PopActiveSnapshot();
-	MemoryContextSwitchTo(context);
-	if (result < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not run a command of simhash: %s",
-						SPI_result_code_string(result)),
-				 errdetail("The command was: %s", command),
-				 errhint("See whether a rule or a trigger of the table changes it.")));
-	return rows;
-}
-
 /* Run one that writes clusters to a table, which the trigger takes in that way. */
 uint64
 simhash_cluster_run_writing(const char *command, Oid table, ClusterWriting how)

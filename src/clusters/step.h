@@ -90,12 +90,14 @@ typedef enum ClusterRows
 /* sql.c */
 extern char *simhash_cluster_sql(const ClusterCall *call,
 								 const char *format,...) pg_attribute_printf(2, 3);
-extern uint64 simhash_cluster_run(const char *command);
 extern uint64 simhash_cluster_run_writing(const char *command, Oid table,
 										  ClusterWriting how);
 extern int64 simhash_cluster_number(uint64 row, int column);
 extern char *simhash_cluster_each_group(const ClusterCall *call, bool theirs,
 										const char *format);
+
+/* Run a command; returns how many rows it is about. */
+#define simhash_cluster_run(command)	simhash_run_command(command, 0, NULL, NULL)
 
 /* Run what simhash_cluster_sql() writes; returns how many rows it is about. */
 #define simhash_cluster_do(call, ...) \

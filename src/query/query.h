@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * query.h
- *		Calls that are given a query as text, and that may take long.
+ *		Calls that are given a query as text, and that may take long; and commands that
+ *		we have written.
  *
  * In come the arguments of such a call; what goes out are the rows of its
  * query, one by one, to a function of the caller.  A query only reads, with
@@ -66,6 +67,11 @@ extern void simhash_run_into(const SimhashStatement *statement,
 extern void simhash_read(const SimhashStatement *statement,
 						 const SimhashRowReader *reader);
 extern TupleDesc simhash_columns(const SimhashStatement *statement);
+
+/* command.c */
+extern uint64 simhash_run_command(const char *command, int n, Oid *types,
+								  Datum *values);
+extern ErrorData *simhash_try(void (*work) (void *context), void *context);
 
 /* progress.c */
 extern void simhash_progress_init(void);

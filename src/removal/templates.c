@@ -19,13 +19,10 @@
  */
 #include "removal/removal.h"
 
-#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
-#include "utils/resowner.h"
-#include "utils/snapmgr.h"
 
 /* What words of a template mean. */
 typedef struct Words
@@ -216,31 +213,15 @@ simhash_removal_sql(const Removal *removal, const RemovalTable *table,
 /*
  * Run a statement, about lines of the plan or a log, an array of their ctids that it
  * calls $1 (0 for none), and of which it calls the step $2; returns how many rows it
- * is about.  After a commit there is no snapshot, and planning wants one.
+ * is about.
  */
 uint64
 simhash_removal_run(const Removal *removal, const char *command, Datum lines)
 {
-	MemoryContext context = CurrentMemoryContext;
 	Oid			types[] = {TIDARRAYOID, INT8OID};
 	Datum		values[] = {lines, Int64GetDatum(removal->done.step)};
-	int			result;
-	uint64		rows;
 
-	PushActiveSnapshot(GetTransactionSnapshot());
-	result = SPI_execute_with_args(command, lines == 0 ? 0 : 2, types, values,
-								   NULL, false, 0);
-	rows = SPI_processed;
-	PopActiveSnapshot();
-	MemoryContextSwitchTo(context);
-	if (result < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not run a statement of a removal: %s",
-						SPI_result_code_string(result)),
-				 errdetail("The statement was: %s", command),
-				 errhint("See whether a rule of the table changes it.")));
-	return rows;
+	return simhash_run_command(command, lines == 0 ? 0 : 2, types, values);
 }
 
 /* A value that a statement has yielded, in the current context; 0 for NULL. */
@@ -307,39 +288,34 @@ ends_all(int sqlstate)
 	return false;
 }
 
-/*
- * Do something to lines in a subtransaction; the error if the server refuses, or NULL.
- * No error must leave the subtransaction open.
- */
+/* What is done in a subtransaction, to which lines. */
+typedef struct Attempt
+{
+	Removal    *removal;
+	Datum		lines;
+	void		(*act) (Removal *, Datum);
+} Attempt;
+
+/* Do it. */
+static void
+attempt(void *context)
+{
+	Attempt    *this = context;
+
+	this->act(this->removal, this->lines);
+}
+
+/* Do something to lines in a subtransaction; the error if the server refuses, or NULL. */
 ErrorData  *
 simhash_removal_try(Removal *removal, Datum lines, void (*act) (Removal *, Datum))
 {
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
+	Attempt		this = {removal, lines, act};
 	RemovalCounts done = removal->done;
-	ErrorData  *volatile error = NULL;
+	ErrorData  *error = simhash_try(attempt, &this);
 
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		act(removal, lines);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	if (error == NULL)
-		return NULL;
-	removal->done = done;
-	if (ends_all(error->sqlerrcode))
+	if (error != NULL)
+		removal->done = done;
+	if (error != NULL && ends_all(error->sqlerrcode))
 		ReThrowError(error);
 	return error;
 }
