@@ -1663,7 +1663,9 @@ FROM _simhash_dedup_parts(relation, fingerprint, k, kind, keep, within, document
         ' ON s.id OPERATOR(pg_catalog.=) p.representative'
         ' WHERE p.id OPERATOR(pg_catalog.<>) p.representative',
         decided, id, key, hash, source, CASE place WHEN 'here' THEN
-            format('%s._simhash_hash_row(ROW(g.hash, s.hash))', schema) ELSE hash END)) AS r;
+            format('%s._simhash_hash_row(ROW(%s))', schema,
+                   CASE p.similarity WHEN 'containment' THEN 'g.hash, s.hash, true'
+                   ELSE 'least(g.hash, s.hash), greatest(g.hash, s.hash)' END) ELSE hash END)) AS r;
 END;
 COMMENT ON FUNCTION simhash_dedup_plan(
     regclass, text, bigint, text, text, text[], text, text, double precision,

@@ -322,8 +322,9 @@ SELECT run('items', 'plan_e', log => 'gone_e');
 
 CREATE TABLE plan_hand (LIKE plan_a);
 CREATE FUNCTION by_hand(g text, k text) RETURNS void LANGUAGE sql AS $$
-    INSERT INTO plan_hand (gone, kept, compared, evidence) SELECT ARRAY[g], ARRAY[k], '{fp}', _simhash_hash_row(ROW(_simhash_hash_row(ROW(a.fp)), _simhash_hash_row(ROW(b.fp))))
-    FROM items AS a, items AS b WHERE a.id = g::int AND b.id = k::int
+    INSERT INTO plan_hand (gone, kept, compared, evidence) SELECT ARRAY[g], ARRAY[k], '{fp}', _simhash_hash_row(ROW(least(a.h, b.h), greatest(a.h, b.h)))
+    FROM (SELECT *, _simhash_hash_row(ROW(fp)) AS h FROM items) AS a, (SELECT *, _simhash_hash_row(ROW(fp)) AS h FROM items) AS b
+    WHERE a.id = g::int AND b.id = k::int
 $$;
 SELECT by_hand('1', '02'), by_hand('2', '01');
 SELECT run('items', 'plan_hand');

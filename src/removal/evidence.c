@@ -6,6 +6,8 @@
  * A decision about two rows is made once, when the plan is.  The plan keeps the names
  * of the columns that were read for it, and of both rows a hash of their values:
  * while these are the same, so is the decision, and no expression has to be run again.
+ * A person may have the other row go, unless one had to contain the other: only then
+ * does their order matter.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

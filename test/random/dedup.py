@@ -724,6 +724,10 @@ class Round:
         self.refusal = rng.choice((None,) * 5 + ('skips', 'fails')) \
             if t.told and t.move != 'stay' and not t.selfish else None
 
+    def pair(self, gone, kept):
+        """What a decision is about: which one goes matters if it has to be contained."""
+        return (tuple if self.table.similarity == 'containment' else frozenset)((gone, kept))
+
     def make_plans(self):
         """Plans as a person makes and edits them; returns how they call rows, and evidence."""
         rng = self.rng
@@ -733,7 +737,7 @@ class Round:
         self.run('CREATE %sTABLE %s AS SELECT * FROM public.simhash_dedup_plan(%s)' % (
             'TEMP ' * self.temp, self.plans[0], self.table.call()))
         self.path(False)
-        right = {frozenset((names[tuple(gone)], names[tuple(kept)])): evidence for gone, kept, evidence
+        right = {self.pair(names[tuple(gone)], names[tuple(kept)]): evidence for gone, kept, evidence
                  in self.rows('SELECT gone, kept, evidence FROM %s' % self.plans[0])}
         self.certain = rng.random() < .2
         edits = ["UPDATE {} SET doubt = 'no' WHERE doubt IS NOT NULL"] * self.certain
@@ -851,7 +855,7 @@ class Round:
         for line in lines:
             row, kept, doubt, done, evidence, plan = line
             certain = doubt in (None, 'no')
-            spoilt = {row, kept} & changed or evidence != right.get(frozenset((row, kept)))
+            spoilt = {row, kept} & changed or evidence != right.get(self.pair(row, kept))
             must((done is not None) == certain, 'a doubtful line was looked at, or none', line)
             if done == 'removed':
                 must(not spoilt, 'a row went though something has changed', line)
