@@ -125,24 +125,25 @@ prepare_plan(Removal *removal)
 				 errmsg("plan \"%s\" writes the key of a row in two ways", get_rel_name(removal->plan))));
 }
 
+/* What tells lines that may be carried out, of the plan by some name. */
+#define OPEN(p) p ".done IS NULL AND coalesce(" p ".doubt, 'no') {=} 'no'::pg_catalog.text"
+
 /*
- * The columns that lines rest upon, as a list of SQL.  A plan is of one call: others may
- * have read other columns.
+ * The columns that the next line rests upon, as a list of SQL; *array is what it says, as
+ * a literal.  Lines of other calls, which have read others, are of other batches.
  */
 static char *
-find_compared(const Removal *removal)
+find_compared(const Removal *removal, char **array)
 {
 	StringInfoData text;
 	uint64		n = simhash_removal_do(removal, NULL, NULL, 0,
-									   "SELECT DISTINCT compared FROM {plan} WHERE compared IS NOT NULL LIMIT 2");
+									   "SELECT coalesce(p.compared, '{none}') FROM {plan} AS p WHERE " OPEN("p")
+									   " ORDER BY p.gone DESC LIMIT 1", "none", "{}");
 	List	   *columns = n == 0 ? NIL : simhash_removal_list(0, 1);
 	ListCell   *lc;
 
-	if (n > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("plan \"%s\" has lines of calls that read other columns", get_rel_name(removal->plan)),
-				 errhint("Keep the lines of each call in a plan of its own.")));
+	*array = quote_literal_cstr(n == 0 ? "{}" : SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
+	SPI_freetuptable(SPI_tuptable);
 	initStringInfo(&text);
 	foreach(lc, columns)
 	{
@@ -222,14 +223,16 @@ drop_indexes(Apply *apply)
 static uint64
 choose_lines(Apply *apply, Datum **lines, int *n)
 {
-	static const char *const open = "{p}.done IS NULL AND coalesce({p}.doubt, 'no') {=} 'no'::pg_catalog.text";
 	Removal    *removal = &apply->removal;
+	char	   *array;
+	const char *compared = find_compared(removal, &array);
 	uint64		tried;
 
 	tried = simhash_removal_do(removal, NULL, NULL, 0,
 							   "WITH pair AS MATERIALIZED ("
-							   "SELECT p.ctid AS line, p.gone, p.kept, p.evidence FROM {plan} AS p"
-							   " WHERE {p is open} ORDER BY p.gone DESC LIMIT {batch}"
+							   "SELECT p.ctid AS line, p.gone, p.kept, p.evidence,"
+							   " coalesce(p.compared, '{none}') {=} {array}::pg_catalog._text AS compared FROM {plan} AS p"
+							   " WHERE " OPEN("p") " ORDER BY p.gone DESC LIMIT {batch}"
 							   "), wanted (\"simhash key\") AS (SELECT gone FROM pair UNION SELECT kept FROM pair"
 							   "), found AS MATERIALIZED ("
 							   "SELECT w.\"simhash key\" AS key, t.tableoid AS part, t.ctid AS place,"
@@ -238,26 +241,26 @@ choose_lines(Apply *apply, Datum **lines, int *n)
 							   " ORDER BY t.tableoid, t.ctid FOR UPDATE OF t"
 							   "), told AS (SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys,"
 							   " pg_catalog.count(*) OVER (PARTITION BY key) AS places FROM found"
-							   "), judged AS MATERIALIZED (SELECT p.line, p.gone, (p.gone {<>} p.kept"
+							   "), judged AS MATERIALIZED (SELECT p.line, p.gone, p.compared, (p.gone {<>} p.kept"
 							   " AND g.keys {=} 1 AND s.keys {=} 1 AND g.places {=} 1 AND s.places {=} 1"
 							   " AND p.evidence {=} ANY (ARRAY[{schema}._simhash_hash_row(ROW(g.hash, s.hash, true)),"
 							   " {schema}._simhash_hash_row(ROW(least(g.hash, s.hash), greatest(g.hash, s.hash)))])"
-							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE {o is open} AND o.gone {=} s.key OFFSET 0)"
-							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE {o is open} AND o.gone {=} g.key AND o.ctid {<} p.line OFFSET 0)"
+							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE " OPEN("o") " AND o.gone {=} s.key OFFSET 0)"
+							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE " OPEN("o") " AND o.gone {=} g.key AND o.ctid {<} p.line OFFSET 0)"
 							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE o.done {=} 'removed'::pg_catalog.text AND o.kept {=} g.key OFFSET 0)"
 							   ") IS TRUE AS goes FROM pair AS p LEFT JOIN told AS g ON g.key {=} p.gone"
 							   " LEFT JOIN told AS s ON s.key {=} p.kept"
 							   "), changed AS (UPDATE {plan} AS q SET done = 'changed' FROM judged AS j"
-							   " WHERE q.ctid {=} j.line AND NOT j.goes)"
-							   " SELECT line, goes FROM judged ORDER BY gone DESC",
-							   "p is open", simhash_removal_sql(removal, NULL, NULL, open, "p", "p", NULL),
-							   "o is open", simhash_removal_sql(removal, NULL, NULL, open, "p", "o", NULL),
-							   "batch", apply->batch > 0 ? psprintf(INT64_FORMAT, apply->batch) : "ALL",
-							   "compared", find_compared(removal));
+							   " WHERE q.ctid {=} j.line AND j.compared AND NOT j.goes)"
+							   " SELECT line, goes, compared FROM judged ORDER BY gone DESC",
+							   "none", "{}", "array", array, "compared", compared,
+							   "batch", apply->batch > 0 ? psprintf(INT64_FORMAT, apply->batch) : "ALL");
 	*lines = palloc(Max(tried, 1) * sizeof **lines);
 	*n = 0;
 	for (uint64 i = 0; i < tried; i++)
 	{
+		if (!DatumGetBool(simhash_removal_datum(i, 3)))
+			continue;
 		if (DatumGetBool(simhash_removal_datum(i, 2)))
 			(*lines)[(*n)++] = simhash_removal_datum(i, 1);
 		else
@@ -397,8 +400,8 @@ remove_rows(Removal *removal, Datum lines)
 	if (simhash_removal_do(removal, removal->table, NULL, lines, template) < (uint64) count_lines(lines) ||
 		simhash_removal_do(removal, NULL, NULL, lines,
 						   "SELECT FROM {plan} AS p WHERE p.ctid {=} ANY ($1)"
-						   " AND (EXISTS (SELECT FROM {source} AS t WHERE {t has gone})"
-						   " OR NOT EXISTS (SELECT FROM {source} AS s WHERE {s has kept})) LIMIT 1") > 0)
+						   " AND (EXISTS (SELECT FROM {source} AS t WHERE {t has gone} OFFSET 0)"
+						   " OR NOT EXISTS (SELECT FROM {source} AS s WHERE {s has kept} OFFSET 0)) LIMIT 1") > 0)
 		stay_for("not removed");
 }
 
@@ -480,7 +483,7 @@ take_batch(Apply *apply, bool *again)
 	int			n;
 	bool		more;
 
-	simhash_removal_begin(removal);
+	simhash_removal_begin_lines(removal);
 	more = choose_lines(apply, &lines, &n) > 0;
 	if (more)
 		simhash_removal_halve(removal, lines, n, carry_out, say_why);

@@ -72,6 +72,17 @@ simhash_removal_begin(Removal *removal)
 	(void) simhash_removal_run(removal, "SET CONSTRAINTS ALL IMMEDIATE", 0);
 }
 
+/*
+ * Begin one about a few lines.  Their rows are in memory once they are locked, and are
+ * to be looked up, however small the table is: not all of it read for each statement.
+ */
+void
+simhash_removal_begin_lines(Removal *removal)
+{
+	simhash_removal_begin(removal);
+	simhash_set("random_page_cost", "0.1", GUC_ACTION_SAVE);
+}
+
 /* End a batch, and the transaction if we may. */
 void
 simhash_removal_end(Removal *removal)

@@ -133,6 +133,7 @@ extern void simhash_removal_halve(Removal *removal, const Datum *lines, int n,
 extern void simhash_removal_call(Removal *removal, FunctionCallInfo fcinfo,
 								 void (*act) (Removal *));
 extern void simhash_removal_begin(Removal *removal);
+extern void simhash_removal_begin_lines(Removal *removal);
 extern void simhash_removal_end(Removal *removal);
 
 /* tables.c */

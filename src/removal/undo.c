@@ -183,7 +183,7 @@ take_step(Undo *undo, int64 before)
 	Removal    *removal = &undo->removal;
 	int64		step = 0;
 
-	simhash_removal_begin(removal);
+	simhash_removal_begin_lines(removal);
 	if (find_step(undo, before))
 	{
 		const char *command = simhash_removal_sql(removal, undo->table, NULL,
