@@ -33,11 +33,15 @@ typedef struct Undo
 } Undo;
 
 /* Columns are compared as texts, which types have, if they have no operators. */
-#define SAME(a, b) "ROW(" a ")::pg_catalog.text {=} ROW(" b ")::pg_catalog.text"
+#define AS_TEXT(columns) "ROW(" columns ")::pg_catalog.text"
+#define SAME(a, b) "(" AS_TEXT(a) " {=} " AS_TEXT(b) ")"
+#define LATER(which) \
+	AS_TEXT("{key|l.%3}") " {=} ANY (SELECT " AS_TEXT("{key|o.%3}") " FROM {log} AS o WHERE o.{step} {>} $2 AND " which ")"
 
 /*
  * That a line (l) has to stay because a later one (o) does: of the same row, unless both
- * moved it by other keys, or of one that it referred to.
+ * moved it by other keys, or of one that it referred to.  The later ones are read once,
+ * not for each line.
  */
 static char *
 write_left(const Removal *removal, const RemovalTable *table)
@@ -47,21 +51,21 @@ write_left(const Removal *removal, const RemovalTable *table)
 
 	initStringInfo(&left);
 	appendStringInfoString(&left, simhash_removal_sql(removal, table, NULL, table == removal->table ?
-													  "EXISTS (SELECT FROM {log} AS o WHERE o.{step} {>} $2"
-													  " AND " SAME("{key|o.%1}", "{key|l.%1}") ")" :
-													  "EXISTS (SELECT FROM {log} AS o WHERE o.{step} {>} $2 AND o.{action} {<>} 'back'::pg_catalog.text"
-													  " AND " SAME("{key|o.%3}", "{key|l.%3}")
-													  " AND NOT (o.{action} {=} 'moved'::pg_catalog.text AND l.{action} {=} 'moved'::pg_catalog.text"
-													  " AND " SAME("{key|l.%1}", "{key|l.%3}")
-													  " {moving| AND (" SAME("l.%1", "l.%2") " OR " SAME("o.%1", "o.%2") ")|}))", NULL));
+													  AS_TEXT("{key|l.%1}") " {=} ANY (SELECT " AS_TEXT("{key|o.%1}")
+													  " FROM {log} AS o WHERE o.{step} {>} $2)" :
+													  "(l.{action} {=} 'dropped'::pg_catalog.text OR NOT " SAME("{key|l.%1}", "{key|l.%3}") ")"
+													  " AND " LATER("o.{action} {<>} 'back'::pg_catalog.text")
+													  " OR " LATER("o.{action} {=} 'dropped'::pg_catalog.text")
+													  "{moving| OR NOT " SAME("l.%1", "l.%2") " AND "
+													  LATER("o.{action} {=} 'moved'::pg_catalog.text AND NOT " SAME("o.%1", "o.%2")) "|}", NULL));
 	foreach(lc, removal->keys)
 	{
 		const RemovalKey *key = lfirst(lc);
 
 		if (key->child == table)
 			appendStringInfoString(&left, simhash_removal_sql(removal, removal->table, key,
-															  " OR EXISTS (SELECT FROM {log} AS o WHERE o.{step} {>} $2 AND {theirs|l.%1 IS NOT NULL| AND }"
-															  " AND " SAME("{theirs|o.%2}", "{theirs|l.%1}") ")", NULL));
+															  " OR {theirs|l.%1 IS NOT NULL| AND } AND " AS_TEXT("{theirs|l.%1}")
+															  " {=} ANY (SELECT " AS_TEXT("{theirs|o.%2}") " FROM {log} AS o WHERE o.{step} {>} $2)", NULL));
 	}
 	return left.data;
 }
