@@ -1542,14 +1542,15 @@ FROM _simhash_referring(relation) AS r (oid) JOIN pg_constraint AS c USING (oid)
              FROM unnest(conkey, confkey) WITH ORDINALITY AS u (h, o, n)
                  JOIN pg_attribute AS h ON h.attrelid = conrelid AND h.attnum = u.h
                  JOIN pg_attribute AS o ON o.attrelid = confrelid AND o.attnum = u.o) AS columns (theirs, ours),
-    -- an exclusion constraint is such an index, too
+    -- an exclusion constraint is such an index, too; partitions may have their own
     LATERAL (SELECT EXISTS (
         SELECT FROM pg_index
-        WHERE indrelid = conrelid AND (indisunique OR indisexclusion)
+        WHERE (indrelid = conrelid OR indrelid IN (SELECT relid FROM pg_partition_tree(conrelid)))
+            AND (indisunique OR indisexclusion)
             AND (indexprs IS NOT NULL OR indpred IS NOT NULL OR EXISTS (
                 SELECT FROM pg_attribute
                 WHERE attrelid = indrelid AND attnum = ANY (indkey::int2[])
-                    AND (attnum = ANY (conkey) OR attgenerated <> '')))) AS collides) AS l
+                    AND (quote_ident(attname) = ANY (columns.theirs) OR attgenerated <> '')))) AS collides) AS l
 ORDER BY relname, c.oid;
 END;
 COMMENT ON FUNCTION _simhash_removal_keys(regclass) IS

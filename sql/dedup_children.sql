@@ -561,6 +561,18 @@ SELECT n, song, who, live, at FROM sung ORDER BY n;
 SELECT n, "simhash action" FROM gone_songs_sung_1 ORDER BY n;
 SELECT put_back('gone_songs');
 SELECT n, song, who, live, at FROM sung ORDER BY n;
+-- an index of a partition's own
+CREATE TABLE singers (who text, song int REFERENCES songs) PARTITION BY LIST (who);
+CREATE TABLE singer (song int REFERENCES songs, who text);
+ALTER TABLE singers ATTACH PARTITION singer FOR VALUES IN ('Ann');
+CREATE TABLE others PARTITION OF singers DEFAULT;
+CREATE UNIQUE INDEX ON singer (song);
+INSERT INTO singers VALUES ('Ann', 1), ('Ann', 2), ('Bob', 1), ('Bob', 2);
+BEGIN;
+SELECT run('songs', 'plan_singers');
+SELECT tableoid::regclass, song FROM singers ORDER BY tableoid, song;
+ROLLBACK;
+DROP TABLE singers;
 -- a collision that a trigger makes elsewhere drops no row
 CREATE TABLE once (song int PRIMARY KEY);
 INSERT INTO once VALUES (1);
