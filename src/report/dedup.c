@@ -90,9 +90,10 @@ list_compared(const SimhashTable *table)
 
 	while ((column = bms_next_member(table->compared, column)) > 0)
 	{
-		char	   *name = get_attname(table->oid, (AttrNumber) column, true);
+		char	   *name = get_attname(table->oid, (AttrNumber) column, false);
 
-		if (name != NULL)
+		/* Of a row as a whole, some may have been dropped. */
+		if (get_attnum(table->oid, name) == column)
 			names = lappend(names, name);
 	}
 	return names;
