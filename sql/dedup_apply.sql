@@ -339,6 +339,27 @@ SELECT count(*) FROM simhash_check_clusters('kept');
 SELECT count(*) FROM gone_kept;
 
 ----------------------------------------
+-- a batch keeps no memory, and what went in the end did not stay; a row is its columns
+----------------------------------------
+
+CREATE TABLE chain (id int PRIMARY KEY, up int REFERENCES chain, was int, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+ALTER TABLE chain DROP COLUMN was;
+CREATE INDEX ON chain (up);
+INSERT INTO chain SELECT n, CASE WHEN n < 40 THEN n + 1 END, body() FROM generate_series(1, 41) AS n;
+CREATE TABLE plan_chain AS SELECT * FROM simhash_dedup_plan('chain', 'fp', keep => 'id DESC', condition => 't IS DISTINCT FROM NULL');
+SELECT DISTINCT kept, compared FROM plan_chain;
+CREATE FUNCTION weigh() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE NOTICE 'results: %', CASE WHEN (SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'SPI TupTable') < 20 THEN 'few' ELSE 'many' END;
+    RETURN OLD;
+END $$;
+CREATE TRIGGER weighs BEFORE DELETE ON chain FOR EACH ROW WHEN (OLD.id = 40) EXECUTE FUNCTION weigh();
+SET client_min_messages = notice;
+CALL simhash_dedup_apply('chain', 'plan_chain', children => 'move', batch => 1);
+SET client_min_messages = warning;
+SELECT done, count(*) FROM plan_chain GROUP BY done;
+
+----------------------------------------
 -- long keys
 ----------------------------------------
 

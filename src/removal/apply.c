@@ -45,7 +45,7 @@ typedef struct Apply
 	List	   *indexes;		/* that were made for it, as OIDs */
 	const RemovalKey *key;		/* whose rows move one by one */
 	const char *row;			/* of that key: conditions for it */
-	int64		stay;			/* lines refused or changed */
+	int64		stay;			/* lines that are done, and whose rows stay */
 } Apply;
 
 /* Fail, so that a line stays for this reason. */
@@ -178,7 +178,7 @@ find_index(Apply *apply, const RemovalKey *key)
 				 errdetail("All of it is read for each row that goes; its owner can make one."),
 				 errhint("CREATE INDEX CONCURRENTLY makes one beside writers.")));
 	if (!key->indexed && may)
-		(void) simhash_removal_run(removal, psprintf("CREATE INDEX %s ON %s (%s)", quote_identifier(name), child, columns), 0);
+		(void) simhash_removal_run(removal, psprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s)", quote_identifier(name), child, columns), 0);
 	if (!OidIsValid(get_relname_relid(name, schema)))
 		return;
 	context = MemoryContextSwitchTo(apply->context);
@@ -263,8 +263,6 @@ choose_lines(Apply *apply, Datum **lines, int *n)
 			continue;
 		if (DatumGetBool(simhash_removal_datum(i, 2)))
 			(*lines)[(*n)++] = simhash_removal_datum(i, 1);
-		else
-			apply->stay++;
 	}
 	SPI_freetuptable(SPI_tuptable);
 	return tried;
@@ -342,12 +340,16 @@ move_each(Apply *apply, const RemovalKey *key, Datum lines)
 									   " AND t.ctid {=} ''%s''::pg_catalog.tid', t.tableoid, t.ctid)"
 									   " FROM " REFERRING_TO_KEPT " ORDER BY t.tableoid, t.ctid FOR UPDATE OF t");
 	SPITupleTable *found = SPI_tuptable;
+	MemoryContext outer = CurrentMemoryContext;
+	MemoryContext each = AllocSetContextCreate(outer, "row of a removal", ALLOCSET_DEFAULT_SIZES);
 
 	apply->key = key;
 	for (uint64 i = 0; i < n; i++)
 	{
 		ErrorData  *error;
 
+		MemoryContextReset(each);
+		MemoryContextSwitchTo(each);
 		apply->row = SPI_getvalue(found->vals[i], found->tupdesc, 1);
 		error = simhash_removal_try(removal, lines, move_row);
 		if (error == NULL)
@@ -360,7 +362,7 @@ move_each(Apply *apply, const RemovalKey *key, Datum lines)
 																				  "row", apply->row, NULL),
 												"{columns|t.%1}", "dropped", lines);
 	}
-	SPI_freetuptable(found);
+	MemoryContextSwitchTo(outer);
 }
 
 /* Move all rows of a child at once.  A trigger may skip one, or lose it. */
@@ -369,7 +371,6 @@ move_all(Removal *removal, const RemovalKey *key, Datum lines)
 {
 	uint64		n = simhash_removal_do(removal, NULL, key, lines, "SELECT FROM " REFERRING_TO_KEPT " FOR UPDATE OF t");
 
-	SPI_freetuptable(SPI_tuptable);
 	if (n > 0 && move(removal, key, "", lines) < n)
 		stay_for("children");
 	removal->done.moved += n;
@@ -382,7 +383,6 @@ check_left(const Removal *removal, const RemovalKey *key, Datum lines)
 	uint64		n = simhash_removal_do(removal, NULL, key, lines,
 									   "SELECT FROM " REFERRING " WHERE p.ctid {=} ANY ($1) AND " IS_NOT_ITSELF " LIMIT 1");
 
-	SPI_freetuptable(SPI_tuptable);
 	if (n > 0)
 		stay_for(key->own ? "own children" : "children");
 }
@@ -440,7 +440,6 @@ say_why(Removal *removal, Datum lines, const char *why)
 {
 	char	   *cut = pnstrdup(why, pg_mbcliplen(why, (int) strlen(why), MOST_BYTES));
 
-	((Apply *) removal)->stay++;
 	(void) simhash_removal_do(removal, NULL, NULL, lines,
 							  "UPDATE {plan} AS p SET done = {why} WHERE p.ctid {=} ANY ($1)",
 							  "why", quote_literal_cstr(psprintf("stays: %s", cut)));
@@ -491,6 +490,12 @@ take_batch(Apply *apply, bool *again)
 	{
 		more = try_again(removal);
 		*again = false;
+	}
+	if (!more)
+	{
+		(void) simhash_removal_do(removal, NULL, NULL, 0,
+								  "SELECT pg_catalog.count(*) FROM {plan} WHERE done {<>} ALL (ARRAY['removed', 'put back'])");
+		apply->stay = DatumGetInt64(simhash_removal_datum(0, 1));
 	}
 	*again |= removal->done.gone > before;
 	simhash_removal_end(removal);

@@ -12,7 +12,6 @@
 #include "access/xact.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 /* Do what a call is for, with its progress shown; its first argument is the table. */
 void
@@ -26,13 +25,13 @@ simhash_removal_call(Removal *removal, FunctionCallInfo fcinfo,
 	removal->atomic = fcinfo->context == NULL ||
 		!IsA(fcinfo->context, CallContext) ||
 		castNode(CallContext, fcinfo->context)->atomic;
-	(void) SPI_connect_ext(removal->atomic ? 0 : SPI_OPT_NONATOMIC);
-	removal->context = AllocSetContextCreate(CurrentMemoryContext,
-											 "simhash removal",
-											 ALLOCSET_DEFAULT_SIZES);
 	/* The caller's transaction may have a snapshot, and an isolation level. */
 	if (!removal->atomic)
+	{
+		(void) SPI_connect_ext(SPI_OPT_NONATOMIC);
 		SPI_commit();
+		(void) SPI_finish();
+	}
 	simhash_progress_begin(&progress, get_func_name(removal->function));
 	PG_TRY();
 	{
@@ -43,8 +42,6 @@ simhash_removal_call(Removal *removal, FunctionCallInfo fcinfo,
 		simhash_progress_end(&progress);
 	}
 	PG_END_TRY();
-	MemoryContextDelete(removal->context);
-	SPI_finish();
 }
 
 /*
@@ -57,10 +54,10 @@ simhash_removal_begin(Removal *removal)
 	CHECK_FOR_INTERRUPTS();
 	if (!removal->atomic)
 		simhash_set("transaction_isolation", "read committed", GUC_ACTION_LOCAL);
-	removal->outer = MemoryContextSwitchTo(removal->context);
+	(void) SPI_connect_ext(removal->atomic ? 0 : SPI_OPT_NONATOMIC);
 	removal->level = NewGUCNestLevel();
 
-	/* Nothing that a batch runs is worth compiling.  Comments of logs quote one way. */
+	/* Nothing here is worth compiling.  Comments of logs quote one way. */
 	simhash_set("jit", "off", GUC_ACTION_SAVE);
 	simhash_set("quote_all_identifiers", "off", GUC_ACTION_SAVE);
 	simhash_removal_find_table(removal);
@@ -83,14 +80,13 @@ simhash_removal_begin_lines(Removal *removal)
 	simhash_set("random_page_cost", "0.1", GUC_ACTION_SAVE);
 }
 
-/* End a batch, and the transaction if we may. */
+/* End a batch, with all that was allocated for it, and the transaction if we may. */
 void
 simhash_removal_end(Removal *removal)
 {
 	AtEOXact_GUC(false, removal->level);
 	if (!removal->atomic)
 		SPI_commit();
-	MemoryContextSwitchTo(removal->outer);
-	MemoryContextReset(removal->context);
+	(void) SPI_finish();
 	removal->tables = removal->keys = removal->others = removal->words = NIL;
 }

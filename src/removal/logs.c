@@ -158,7 +158,6 @@ revoke_all(const Removal *removal, const RemovalTable *table)
 
 	for (uint64 i = 0; i < n; i++)
 		(void) simhash_removal_run(removal, SPI_getvalue(found->vals[i], found->tupdesc, 1), 0);
-	SPI_freetuptable(found);
 }
 
 /*
@@ -193,7 +192,6 @@ last_step(const Removal *removal)
 	{
 		(void) simhash_removal_do(removal, lfirst(lc), NULL, 0, "SELECT pg_catalog.max({step}) FROM {log}");
 		last = Max(last, DatumGetInt64(simhash_removal_datum(0, 1)));
-		SPI_freetuptable(SPI_tuptable);
 	}
 	return last;
 }
@@ -213,7 +211,6 @@ has_columns(const Removal *removal, const RemovalTable *table)
 											 "its name", quote_literal_cstr(table->name),
 											 "name of log", quote_literal_cstr(table->log));
 
-	SPI_freetuptable(SPI_tuptable);
 	return missing == 0;
 }
 
@@ -403,5 +400,4 @@ simhash_removal_read_logs(Removal *removal)
 		}
 		find_columns(table, log, underscores);
 	}
-	SPI_freetuptable(found);
 }

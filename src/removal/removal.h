@@ -96,8 +96,6 @@ typedef struct Removal
 	bool		atomic;			/* it may not end the transaction */
 
 	/* a batch */
-	MemoryContext context;
-	MemoryContext outer;
 	int			level;
 	RemovalTable *table;
 	List	   *tables;			/* all: the table, then its children */

@@ -103,7 +103,6 @@ simhash_removal_lock_schema(const Removal *removal, Oid schema)
 							   psprintf("SELECT FROM pg_catalog.pg_namespace WHERE oid"
 										" OPERATOR(pg_catalog.=) '%u'::pg_catalog.oid FOR KEY SHARE",
 										schema), 0);
-	SPI_freetuptable(SPI_tuptable);
 	/* Its name is another one where this has waited. */
 	AcceptInvalidationMessages();
 }
@@ -179,7 +178,6 @@ simhash_removal_table(Removal *removal, Oid oid)
 	table->generated = simhash_removal_list(0, 3);
 	table->key = simhash_removal_list(0, 4);
 	table->equals = simhash_removal_list(0, 5);
-	SPI_freetuptable(SPI_tuptable);
 	return table;
 }
 
@@ -337,5 +335,4 @@ simhash_removal_find_keys(Removal *removal)
 		}
 		removal->keys = lappend(removal->keys, key);
 	}
-	SPI_freetuptable(found);
 }

@@ -296,13 +296,15 @@ typedef struct Attempt
 	void		(*act) (Removal *, Datum);
 } Attempt;
 
-/* Do it. */
+/* Do it, and forget what was allocated for it. */
 static void
 attempt(void *context)
 {
 	Attempt    *this = context;
 
+	(void) SPI_connect();
 	this->act(this->removal, this->lines);
+	(void) SPI_finish();
 }
 
 /* Do something to lines in a subtransaction; the error if the server refuses, or NULL. */

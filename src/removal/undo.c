@@ -107,7 +107,6 @@ move_back(const Removal *removal, const RemovalTable *table, Datum lines)
 	uint64		n = simhash_removal_do(removal, table, NULL, lines,
 									   "SELECT FROM {to} AS t, {log} AS l WHERE {which} FOR UPDATE OF t", "which", which);
 
-	SPI_freetuptable(SPI_tuptable);
 	if (n > 0 && simhash_removal_do(removal, table, NULL, lines,
 									"UPDATE {to} AS t SET {moving|%1 = CASE WHEN " SAME("l.%1", "l.%2") " THEN t.%1 ELSE l.%1 END}"
 									" FROM {log} AS l WHERE {which}", "which", which) < n)
@@ -170,7 +169,6 @@ find_step(Undo *undo, int64 before)
 								  "SELECT pg_catalog.max(l.{step}) FROM {open} AND l.{step} {<} '{before}'::pg_catalog.int8",
 								  "open", write_open(removal, table), "before", psprintf(INT64_FORMAT, before));
 		step = DatumGetInt64(simhash_removal_datum(0, 1));
-		SPI_freetuptable(SPI_tuptable);
 		if (step > removal->done.step)
 		{
 			removal->done.step = step;
@@ -203,7 +201,6 @@ take_step(Undo *undo, int64 before)
 		step = removal->done.step;
 		simhash_removal_halve(removal, lines, (int) n, take_back, note_refusal);
 		undo->left += simhash_removal_run(removal, command, 0);
-		SPI_freetuptable(SPI_tuptable);
 	}
 	simhash_removal_end(removal);
 	return step;
@@ -215,9 +212,9 @@ note_back(Removal *removal)
 {
 	simhash_removal_begin(removal);
 	(void) simhash_removal_do(removal, removal->table, NULL, 0,
-								  "UPDATE {plan} AS p SET done = 'put back' FROM {source} AS t"
-								  " WHERE p.done {=} 'removed'::pg_catalog.text AND {t has gone} AND NOT EXISTS (SELECT FROM {log} AS l"
-								  " WHERE ROW({key|t.%1})::pg_catalog.text {=} ROW({key|l.%1})::pg_catalog.text)");
+							  "UPDATE {plan} AS p SET done = 'put back' FROM {source} AS t"
+							  " WHERE p.done {=} 'removed'::pg_catalog.text AND {t has gone} AND NOT EXISTS (SELECT FROM {log} AS l"
+							  " WHERE ROW({key|t.%1})::pg_catalog.text {=} ROW({key|l.%1})::pg_catalog.text)");
 	simhash_removal_end(removal);
 }
 
