@@ -188,6 +188,21 @@ find_index(Apply *apply, const RemovalKey *key)
 	MemoryContextSwitchTo(context);
 }
 
+/* Lock a table and its partitions, if nobody uses one. */
+static bool
+lock_unused(Oid table)
+{
+	List	   *tables = find_all_inheritors(table, NoLock, NULL);
+	ListCell   *lc;
+
+	foreach(lc, tables)
+	{
+		if (!ConditionalLockRelationOid(lfirst_oid(lc), AccessExclusiveLock))
+			return false;
+	}
+	return true;
+}
+
 /* Drop the indexes that were made; those that others use all the time stay. */
 static void
 drop_indexes(Apply *apply)
@@ -202,7 +217,7 @@ drop_indexes(Apply *apply)
 
 		if (!OidIsValid(table))
 			continue;
-		while (!ConditionalLockRelationOid(table, AccessExclusiveLock) && --tries > 0)
+		while (!lock_unused(table) && --tries > 0)
 		{
 			CHECK_FOR_INTERRUPTS();
 			pg_usleep(DROP_WAIT);
