@@ -194,9 +194,9 @@ BEGIN
     IF current_setting('server_version_num')::int < 180000 THEN
         RETURN 'children.held refers to children.periods by a key that does not move (periods): leave out children';
     END IF;
-    EXECUTE 'CREATE TABLE periods (id int4range, valid daterange, body text,
-        fp bigint GENERATED ALWAYS AS (minhash(body)) STORED, PRIMARY KEY (id, valid WITHOUT OVERLAPS))';
-    INSERT INTO periods SELECT int4range(n, n + 1), '[2024-01-01,2025-01-01)', body() FROM generate_series(1, 3) AS n;
+    EXECUTE 'CREATE TABLE periods (n int PRIMARY KEY, id int4range, valid daterange, body text,
+        fp bigint GENERATED ALWAYS AS (minhash(body)) STORED, UNIQUE (id, valid WITHOUT OVERLAPS))';
+    INSERT INTO periods SELECT n, int4range(n, n + 1), '[2024-01-01,2025-01-01)', body() FROM generate_series(1, 3) AS n;
     EXECUTE 'CREATE TABLE held (n int PRIMARY KEY, id int4range, valid daterange,
         FOREIGN KEY (id, PERIOD valid) REFERENCES periods (id, PERIOD valid))';
     INSERT INTO held VALUES (1, '[2,2]', '[2024-02-01,2024-03-01)');
