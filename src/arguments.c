@@ -77,7 +77,7 @@ simhash_text_argument(FunctionCallInfo fcinfo, int argument)
 }
 
 /* An argument as a string, or NULL. */
-char *
+char	   *
 simhash_optional_argument(FunctionCallInfo fcinfo, int argument)
 {
 	return PG_ARGISNULL(argument) ? NULL

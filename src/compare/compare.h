@@ -60,7 +60,8 @@ typedef enum SimhashWordKind
 	SIMHASH_WORD = 1,
 	SIMHASH_NUMBER = 2,			/* it has a digit */
 	SIMHASH_SIGN = 4,			/* that may not be put in or left out */
-	SIMHASH_UNIT = 8,			/* a sign that may, as a word: of currencies, % */
+	SIMHASH_UNIT = 8,			/* a sign that may, as a word: of currencies,
+								 * % */
 	SIMHASH_SOFT_SIGN = 16		/* one that counts only for another */
 } SimhashWordKind;
 

@@ -48,7 +48,7 @@ append_place(StringInfo out, const SimhashWords *a, const SimhashWords *b,
 }
 
 /* The first places in which the words of two documents differ. */
-text *
+text	   *
 simhash_describe(const SimhashWords *a, const SimhashWords *b)
 {
 	SimhashDifference *places;

@@ -36,7 +36,8 @@
  */
 #include "compare/compare.h"
 
-#define SHARE			1.5		/* of the words, times what the similarity leaves */
+#define SHARE			1.5		/* of the words, times what the similarity
+								 * leaves */
 #define INSIDE			8		/* words */
 #define OTHER_WORD		10
 #define NEGATION_BYTES	64		/* of a word */
@@ -64,9 +65,11 @@ typedef struct Judging
 	const SimhashWords *b;
 	SimhashFamily *family;		/* or NULL */
 	uint32		cost;
-	uint32		same;			/* words of both before this place, but for soft signs */
+	uint32		same;			/* words of both before this place, but for
+								 * soft signs */
 	uint32		same_before;	/* ... before the last place that was counted */
-	uint32		gaps;			/* words between places, each up to INSIDE, added up */
+	uint32		gaps;			/* words between places, each up to INSIDE,
+								 * added up */
 	uint32		largest;		/* of these */
 	uint32		others;			/* words that stand for others */
 	uint32		entries;		/* ... that are entries */

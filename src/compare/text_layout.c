@@ -36,7 +36,8 @@
 #include <utf8proc.h>
 
 #define LABEL_DIGITS	6		/* digits of a number of a page or an item */
-#define LABEL_WORDS		3		/* words and numbers of a line of such a number */
+#define LABEL_WORDS		3		/* words and numbers of a line of such a
+								 * number */
 
 /* A line that may begin with the number of an item, or be that of a page. */
 typedef struct Label
@@ -438,7 +439,10 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 	}
 	if (is_of_word(c))
 	{
-		/* one that becomes a plain digit or letter, but stands higher or lower */
+		/*
+		 * one that becomes a plain digit or letter, but stands higher or
+		 * lower
+		 */
 		if (category == UTF8PROC_CATEGORY_NO || (c >= 0x2071 && c <= 0x209c))
 			write_pattern(layout, c);
 	}
@@ -541,8 +545,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 				*layout->out++ = (unsigned char) (0x80 | (lone >> 6 & 0x3f));
 				*layout->out++ = (unsigned char) (0x80 | (lone & 0x3f));
 			}
-			else
-			if (c >= 0x80)
+			else if (c >= 0x80)
 				write_other(layout, c, from, length, place);
 			else if (c == '-' ? is_minus(place) : means_something(c, place))
 			{

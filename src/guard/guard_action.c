@@ -116,7 +116,7 @@ match_similarity(const GuardTrigger *guard, const GuardMatch *match)
 static char *
 match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 {
-	const		SimhashMeasureKind *kind = &simhash_measures[guard->arguments.terms.measure];
+	const SimhashMeasureKind *kind = &simhash_measures[guard->arguments.terms.measure];
 	double		similarity = match_similarity(guard, match);
 	StringInfoData names;
 	StringInfoData values;
@@ -152,7 +152,7 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 static int
 guard_hint(const char *name, const GuardTerms *terms, bool unseen)
 {
-	const		SimhashMeasureKind *kind = &simhash_measures[terms->measure];
+	const SimhashMeasureKind *kind = &simhash_measures[terms->measure];
 
 	if (unseen)
 		return errhint("Trigger \"%s\" compares a row with at most %d documents, and takes further rows within distance %d for near-duplicates.",

@@ -43,7 +43,8 @@ typedef struct GuardTrigger
 	GuardArguments arguments;	/* in columns of that table */
 	GuardApart	apart;
 	List	   *keys;			/* of an inserted row; see guard_key.c */
-	Datum		original;		/* the mark of the row at hand, by guard_mark.c */
+	Datum		original;		/* the mark of the row at hand, by
+								 * guard_mark.c */
 	bool		conflicts;		/* the row at hand, with the one found */
 } GuardTrigger;
 

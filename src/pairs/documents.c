@@ -475,7 +475,7 @@ simhash_documents_judge(SimhashDocuments *documents, uint32 a, uint32 b,
 }
 
 /* What differs between two rows that have been read, for people; NULL if too much. */
-text *
+text	   *
 simhash_documents_describe(SimhashDocuments *documents, uint32 a, uint32 b)
 {
 	SimhashDocument other;

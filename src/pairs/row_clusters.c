@@ -163,10 +163,10 @@ compare_to_first(RowClusters *made, uint32 row, uint32 first, bool *by_family)
 	*by_family = false;
 	if (search->rows.documents == NULL)
 		return -1;
-	if (text != NULL)
+	if (text !=NULL)
 	{
 		first = text[first];
-		row = text[row];
+		row = text[ row];
 	}
 	*by_family = simhash_documents_judge(search->rows.documents, row, first,
 										 simhash_families_find(search, first),

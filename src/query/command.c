@@ -47,7 +47,7 @@ simhash_run_command(const char *command, int n, Oid *types, Datum *values)
  * Do something in a subtransaction; NULL, or the error that has rolled it back.  No error
  * must leave the subtransaction open: nobody else would end it.
  */
-ErrorData *
+ErrorData  *
 simhash_try(void (*work) (void *context), void *context)
 {
 	MemoryContext outer = CurrentMemoryContext;
