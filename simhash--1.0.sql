@@ -1708,7 +1708,8 @@ WITH parts AS MATERIALIZED (
                     FILTER (WHERE attgenerated <> 'v') AS bytes
          FROM pg_attribute
          WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped) AS a,
-        (SELECT relkind FROM pg_class AS c WHERE c.oid = relation) AS c
+        -- one row, whether there is such a table or not: what is wrong is said above
+        (SELECT (SELECT relkind FROM pg_class AS c WHERE c.oid = relation)) AS c (relkind)
 ), found AS MATERIALIZED (
     SELECT r.*
     FROM parts, LATERAL _simhash_report_rows(relation, apart => coalesce(apart, relation), query => concat(format(

@@ -768,8 +768,8 @@ class Round:
     def spoil_rows(self):
         """Change rows before the plan is carried out; returns those it rests upon."""
         rng, t = self.rng, self.table
-        columns = {r[0] for r in self.rows('SELECT DISTINCT unnest(compared) FROM %s' %
-                                           self.plans[0])} | {k for k, _ in t.keys}
+        columns = {r[0] for plan in self.plans for r in self.rows(
+            'SELECT DISTINCT unnest(compared) FROM %s' % plan)} | {k for k, _ in t.keys}
         read = 'SELECT rid, ROW(%s)::text FROM %s' % (
             ', '.join(map(ident, sorted(columns))), self.source())
         was = dict(self.rows(read))
