@@ -342,13 +342,15 @@ static bool
 is_operator(const unsigned char *from, const unsigned char *end)
 {
 	const unsigned char *next = skip(from, end, false);
+	const char *signs;
 
 	if (next == from || next - from > 2 || skip(next, end, true) < end ||
 		(next - from == 1 && *from == '>'))
 		return false;			/* an empty line that is quoted */
+	signs = next - from == 1 || next[-1] == '=' ? "<>=&|%!^+-*/" : "<>=&|%!^";
 	for (; from < next; from++)
 	{
-		if (*from >= 0x80 || strchr(next[-1] == '=' ? "<>=&|%!^+-*/" : "<>=&|%!^", *from) == NULL)
+		if (*from >= 0x80 || strchr(signs, *from) == NULL)
 			return false;
 	}
 	return true;

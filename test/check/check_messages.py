@@ -43,6 +43,8 @@ CREATE TABLE guarded (id bigint PRIMARY KEY, site int, body text, at timestamptz
                       fp bigint, mark bigint, wide bit(64));
 CREATE INDEX ON guarded USING hamming (fp);
 CREATE INDEX ON guarded USING hamming (site, fp);
+CREATE TABLE plan AS SELECT * FROM simhash_dedup_plan('docs', 'fp') LIMIT 0;
+CALL simhash_dedup_apply('docs', 'plan', log => 'play.removed');
 """
 
 DOCUMENTS = "(SELECT simhash_idf_agg(body) FROM docs)"
@@ -53,7 +55,7 @@ GOOD = {
     'relation': "'docs'::regclass",
     'fp': "'fp'", 'fingerprint': "'fp'",
     'index': "'docs_fp'::regclass",
-    'kind': "'star'", 'plan': "'play.plan'",
+    'kind': "'star'", 'plan': "'play.plan'::regclass",
     'profile': 'NULL', 'keep': 'NULL', 'document': 'NULL', 'similarity': 'NULL',
     'at_least': 'NULL', 'at_most': 'NULL', 'apart': 'NULL', 'log': 'NULL',
     'condition': 'NULL', 'moment': 'NULL', 'near_in': 'NULL',
@@ -84,6 +86,7 @@ BY_NAME = {'fingerprint': 'text', 'fp': 'text', 'index': 'regclass', 'center': '
 OWN = {
     ('simhash_add_keys', 'source'): "'fp'",
     ('simhash_drop_keys', 'relation'): "'keyed'::regclass",
+    ('simhash_dedup_undo', 'log'): "'play.removed'::regclass",
     ('simhash_clusters', 'keep'): "'first'",
     ('simhash_clusters_as', 'keep'): "'first'",
     ('simhash_idf_add', 'a'): DOCUMENTS, ('simhash_idf_add', 'b'): DOCUMENTS,
@@ -246,7 +249,7 @@ def functions(session):
                 words += ['weight must be finite'] if n == 'weights' else []
                 words += ['of features', 'of weights', 'of tokens', 'of stop words'] if type_.endswith('[]') else []
                 words += ['the query'] if n == 'query' else []
-                words += ['string is not a valid identifier'] if n in ('plan', 'log') else []
+                words += ['invalid name syntax'] if n == 'log' else []
                 words += ['column "fp"'] if type_ == 'regclass' else []
                 text = bad.split('::')[0].strip("'{}")
                 if text.strip() and text != 'NULL':
