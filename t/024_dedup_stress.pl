@@ -68,14 +68,7 @@ END
 		'put@8' => "\\set c random(0, 19)\nINSERT INTO docs (c, fp) SELECT :c, hashint8extended(:c, 1) FROM generate_series(1, 3);",
 		'take@6' => "\\set c random(0, 19)\nSELECT take(:c, false);",
 		'edit@4' => "\\set c random(0, 19)\nSELECT take(:c, true);");
-	my @files;
-	for my $name (sort keys %scripts)
-	{
-		my ($file, $weight) = split '@', $name;
-
-		append_to_file("$dir/$file", "$scripts{$name}\n");
-		push @files, '-f', "$dir/$file\@$weight";
-	}
+	my @files = weighted_files($dir, %scripts);
 	my ($out, $err);
 	my $ok = IPC::Run::run([ 'pgbench', '-n', '-c', '6', '-j', '2', '-T', $seconds,
 			'--max-tries=50', "--random-seed=$seed", '-h', $node->host, '-p', $node->port,

@@ -161,14 +161,7 @@ my %scripts = (
 	'put@2' => "\\set f random(1, 150)\nINSERT INTO docs (body) VALUES (words(:f, 1));",
 	'like@8' => "\\set id random(1, 750)\n\\set who random(1, 9)\nSELECT put_like(:id, :who);",
 	'note@8' => "\\set id random(1, 750)\nBEGIN;\nSELECT put_note(:id);\n\\sleep 2 ms\nCOMMIT;");
-my @files;
-for my $name (sort keys %scripts)
-{
-	my ($file, $weight) = split '@', $name;
-
-	append_to_file("$dir/$file", "$scripts{$name}\n");
-	push @files, '-f', "$dir/$file\@$weight";
-}
+my @files = weighted_files($dir, %scripts);
 my ($bench_out, @out) = ('');
 my $bench = start(
 	[ 'pgbench', '-n', '-c', '6', '-j', '2', '-T', $seconds, '--max-tries=50',

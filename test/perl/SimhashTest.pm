@@ -13,7 +13,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT =
-  qw(seed seconds rounds new_node extension_contents plant needs_psycopg by_python);
+  qw(seed seconds rounds new_node extension_contents plant needs_psycopg by_python
+  weighted_files);
 
 # The seed of what is drawn at random: SIMHASH_SEED, or another each time.
 sub seed
@@ -120,6 +121,22 @@ sub by_python
 	ok($good, $name) or diag($out);
 	note($out) if $good;
 	return;
+}
+
+# Write scripts for pgbench, named NAME@WEIGHT, to a folder; returns its options for them.
+sub weighted_files
+{
+	my ($dir, %scripts) = @_;
+	my @files;
+
+	for my $name (sort keys %scripts)
+	{
+		my ($file, $weight) = split '@', $name;
+
+		append_to_file("$dir/$file", "$scripts{$name}\n");
+		push @files, '-f', "$dir/$file\@$weight";
+	}
+	return @files;
 }
 
 1;
