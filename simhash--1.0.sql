@@ -1386,10 +1386,9 @@ CREATE FUNCTION _simhash_dedup_table(
     near_in interval, reports boolean,
     OUT name text, OUT source text, OUT place text, OUT id text, OUT key text,
     OUT rows text, OUT fp text, OUT doc text, OUT similarity text,
-    OUT profile text, OUT bound text, OUT series text, OUT condition text,
-    OUT moment text, OUT k bigint, OUT decides boolean, OUT by_text boolean,
-    OUT arrays boolean, OUT groups text[], OUT at_most bigint,
-    OUT compared text[])
+    OUT profile text, OUT bound text, OUT series text, OUT k bigint,
+    OUT decides boolean, OUT by_text boolean, OUT arrays boolean,
+    OUT at_most bigint, OUT compared text[])
 RETURNS record
 AS 'MODULE_PATHNAME', 'simhash_dedup_table'
 LANGUAGE C STABLE PARALLEL UNSAFE COST 100;
@@ -1566,19 +1565,17 @@ CREATE FUNCTION _simhash_dedup_parts(
     near_in interval, reports boolean,
     OUT name text, OUT source text, OUT place text, OUT id text, OUT key text,
     OUT fp text, OUT doc text, OUT similarity text, OUT profile text,
-    OUT condition text, OUT moment text, OUT k bigint, OUT decides boolean,
-    OUT arrays boolean, OUT groups text[], OUT at_least double precision,
-    OUT at_most bigint, OUT compared text[], OUT schema text, OUT decided text,
-    OUT standard text, OUT said text)
+    OUT k bigint, OUT decides boolean, OUT arrays boolean,
+    OUT at_least double precision, OUT at_most bigint, OUT compared text[],
+    OUT schema text, OUT decided text, OUT standard text, OUT said text)
 RETURNS record
 LANGUAGE sql STABLE PARALLEL UNSAFE COST 200
 SET jit = off
 -- Intervals are read by sessions with other settings.
 SET intervalstyle = 'postgres'
 BEGIN ATOMIC
-SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, p.condition,
-    p.moment, p.k, decides, arrays, groups, bound::double precision, p.at_most, compared,
-    schema,
+SELECT p.name, source, place, id, key, fp, doc, p.similarity, p.profile, p.k,
+    decides, arrays, bound::double precision, p.at_most, compared, schema,
     format(E'%s._simhash_plan_by_%s(\n'
            '        %L::pg_catalog.text,\n'
            '        k => %s::pg_catalog.int8, kind => %L::pg_catalog.text,\n'

@@ -358,14 +358,19 @@ is_operator(const unsigned char *from, const unsigned char *end)
 
 /* --- signs ------------------------------------------------------------------ */
 
+/* Write a sign. */
+static inline void
+write_sign(Layout *layout, int32 c)
+{
+	layout->signs = true;
+	layout->out += utf8proc_encode_char(c, layout->out);
+}
+
 /* Write a sign that core/text would not see, as a pattern of Braille. */
 static inline void
 write_pattern(Layout *layout, int32 c)
 {
-	layout->signs = true;
-	*layout->out++ = 0xe2;
-	*layout->out++ = 0xa0 | (c >> 6 & 3);
-	*layout->out++ = 0x80 | (c & 0x3f);
+	write_sign(layout, 0x2800 | (c & 0xff));
 }
 
 /* Does a "-" here say something? */
@@ -541,12 +546,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			place.behind = next_character(from + length, end);
 			lone = from + length < end || from == start ? lone_sign(c, place) : 0;
 			if (lone != 0)
-			{
-				layout->signs = true;
-				*layout->out++ = 0xe2;
-				*layout->out++ = (unsigned char) (0x80 | (lone >> 6 & 0x3f));
-				*layout->out++ = (unsigned char) (0x80 | (lone & 0x3f));
-			}
+				write_sign(layout, lone);
 			else if (c >= 0x80)
 				write_other(layout, c, from, length, place);
 			else if (c == '-' ? is_minus(place) : means_something(c, place))
@@ -585,11 +585,13 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 	find_counting(&layout);
 	for (const unsigned char *line = from, *end; line < layout.end; line = end + 1)
 	{
+		const unsigned char *first;
 		const unsigned char *start;
 
 		CHECK_FOR_INTERRUPTS();
 		end = find_line_end(line, layout.end);
-		start = skip_leaders(line, end);
+		first = skip(line, end, true);
+		start = skip_leaders(first, end);
 		if (label < layout.n && layout.labels[label].line == start)
 		{
 			if (layout.labels[label].counts)
@@ -597,10 +599,9 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 			label++;
 		}
 		if (has_word(start, end))
-			write_signs(&layout, start,
-						skip_trailers(start, end, start > skip(line, end, true)));
-		else if (is_operator(skip(line, end, true), end))
-			write_signs(&layout, skip(line, end, true), end);
+			write_signs(&layout, start, skip_trailers(start, end, start > first));
+		else if (is_operator(first, end))
+			write_signs(&layout, first, end);
 	}
 	if (layout.labels != NULL)
 		pfree(layout.labels);

@@ -221,7 +221,6 @@ simhash_removal_find_table(Removal *removal)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("%s has no primary key by operators of the server: simhash_dedup_sql writes a DELETE", name)));
-	simhash_removal_word(removal, "table", name);
 	simhash_removal_word(removal, "source", rows.source);
 	simhash_removal_word(removal, "t has gone", simhash_write_has_key(&rows, "t", "p.gone"));
 	simhash_removal_word(removal, "g has gone", simhash_write_has_key(&rows, "g", "p.gone"));
@@ -241,7 +240,6 @@ check_key(const Removal *removal, const RemovalKey *key, Oid refers_to,
 {
 	const char *child = key->child->name;
 	const char *name = removal->table->name;
-
 	const char *part = simhash_quoted_name(refers_to);
 
 	if (refers_to != removal->relation)

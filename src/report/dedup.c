@@ -117,10 +117,10 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
 		known ? simhash_write_cast(table->document, table->document_type, table->documents->type) : NULL,
 		options->similarity, known ? options->profile : NULL,
 		known && !options->limited ? least : NULL,
-		simhash_write_apart(table), table->condition, table->moment
+		simhash_write_apart(table)
 	};
-	Datum		values[lengthof(texts) + 7] = {0};
-	bool		nulls[lengthof(texts) + 7] = {false};
+	Datum		values[lengthof(texts) + 6] = {0};
+	bool		nulls[lengthof(texts) + 6] = {false};
 	Datum	   *value = values + lengthof(texts);
 
 	/* It is read again, whatever the settings of the session. */
@@ -135,7 +135,6 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
 	*value++ = BoolGetDatum(table->decides);
 	*value++ = BoolGetDatum(is_by_text(table));
 	*value++ = BoolGetDatum(known && table->documents->comparison.arrays);
-	*value++ = PointerGetDatum(strlist_to_textarray(table->groups));
 	nulls[value - values] = !options->limited;
 	*value++ = Int64GetDatum(options->at_most);
 	*value++ = PointerGetDatum(strlist_to_textarray(list_compared(table)));
@@ -150,8 +149,8 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
  *		condition text, moment text, near_in interval, reports boolean)
  *		-> (name text, source text, place text, id text, key text, rows text,
  *		fp text, doc text, similarity text, profile text, bound text, series text,
- *		condition text, moment text, k bigint, decides boolean, by_text boolean,
- *		arrays boolean, groups text[], at_most bigint, compared text[])
+ *		k bigint, decides boolean, by_text boolean, arrays boolean, at_most bigint,
+ *		compared text[])
  *
  * What the texts of a report and of a removal are made of, where it takes more than
  * a look into the catalogue.  The table; how FROM names it; whether its rows are
@@ -159,9 +158,8 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
  * reads a plan; its fingerprint and document, cast.  The query for the rows among
  * which clusters are sought.  How documents are compared, with what follows from the
  * fingerprint, and whether they decide.  The query for pairs of keys to leave alone, or
- * NULL.  The condition that t takes part, and the moment of
- * t.  Whether t is told apart by a text, documents are arrays; in what rows of a group are equal; and which columns all this
- * reads.
+ * NULL.  Whether t is told apart by a text, documents are arrays; and which columns all
+ * this reads.
  *
  * Errors: null_value_not_allowed, wrong_object_type (not a table), those of
  * simhash_read_source, invalid_parameter_value (k, kind, near_in, what is said of

@@ -132,10 +132,8 @@ write_given(const SimhashTable *table, const char *given)
 
 /* Note the columns that an expression over the table reads. */
 static void
-note_columns(SimhashTable *table, Node *expression)
+note_columns(SimhashTable *table, Relation relation, Node *expression)
 {
-	Relation	relation = relation_open(table->oid, NoLock);
-	int			all = RelationGetNumberOfAttributes(relation);
 	List	   *columns = pull_vars_of_level(expression, 0);
 	ListCell   *lc;
 
@@ -146,9 +144,9 @@ note_columns(SimhashTable *table, Node *expression)
 		if (column > 0)
 			table->compared = bms_add_member(table->compared, column);
 		else if (column == 0)
-			table->compared = bms_add_range(table->compared, 1, all);
+			table->compared = bms_add_range(table->compared, 1,
+											RelationGetNumberOfAttributes(relation));
 	}
-	relation_close(relation, NoLock);
 }
 
 /* Read an expression over the table t. */
@@ -158,8 +156,8 @@ read_expression(SimhashTable *table, const char *source, SimhashSource kind)
 	Relation	relation = relation_open(table->oid, NoLock);
 	Node	   *expression = simhash_read_source(relation, source, kind);
 
+	note_columns(table, relation, expression);
 	relation_close(relation, NoLock);
-	note_columns(table, expression);
 	return expression;
 }
 
@@ -377,6 +375,7 @@ find_relation(SimhashTable *table, const char *relkinds)
 	Oid			relation = table->oid;
 	char		relkind = get_rel_relkind(relation);
 	Node	   *expression;
+	Relation	locked;
 
 	if (relkind != '\0')
 	{
@@ -390,7 +389,9 @@ find_relation(SimhashTable *table, const char *relkinds)
 	}
 	expression = simhash_check_fingerprint(relation, table->fingerprint,
 										   &table->type, &table->width);
-	note_columns(table, expression);
+	locked = relation_open(relation, NoLock);
+	note_columns(table, locked, expression);
+	relation_close(locked, NoLock);
 	/* That has locked it: before, another could be put in its place. */
 	simhash_find_rows(table);
 	return expression;
