@@ -213,6 +213,7 @@ FROM simhash_tune('SELECT body FROM texts WHERE false');
 ----------------------------------------
 
 SELECT fails($$SELECT * FROM simhash_tune('SELECT n FROM texts')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body, body FROM texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body, 1 FROM texts')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT ARRAY[body, NULL] FROM texts')$$);

@@ -150,11 +150,12 @@ check_document_columns(void *context, TupleDesc desc)
 {
 	Tuning	   *tuning = context;
 	Oid			types[2] = {InvalidOid, INT8OID};
-	Oid			document;
+	Oid			document = InvalidOid;
 
 	for (int i = 0; i < Min(desc->natts, 2); i++)
 		types[i] = getBaseType(TupleDescAttr(desc, i)->atttypid);
-	document = simhash_document_type(tuning->call->measure, types[0]);
+	if (desc->natts > 0)
+		document = simhash_document_type(tuning->call->measure, types[0]);
 	tuning->words = document == TEXTARRAYOID;
 	tuning->made = desc->natts == 2;
 	if (!OidIsValid(document) ||
