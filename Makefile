@@ -41,7 +41,7 @@ index/scan = hamming_compare hamming_cursor hamming_matches \
 planner = balls clauses distances hooks key_paths key_prefix selectivity \
 	support
 keys = key_columns keys
-report = dedup report_table
+report = dedup report_table report_texts
 removal = apply batch evidence logs tables templates undo
 tune = rate tune tune_sample
 pairs = apart components documents pairs prefixes query_rows row_clusters row_families row_groups \

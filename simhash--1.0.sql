@@ -1670,47 +1670,21 @@ COMMENT ON FUNCTION simhash_dedup_plan(
     text, bigint, regclass, text, text, interval) IS
 'the rows that the DELETE would take, each with the row that stays for it, and those that there is a doubt about';
 
--- The query sees the table by the names of the caller, so all others are qualified;
--- what is made of its rows is bound here.  A row of them is of a kind: "table" with the
--- number of all rows; "summary" with that of those that have a fingerprint (n) and of
--- those without a group (cluster); "center", that stays for others; "row", that goes,
--- or would but for a doubt; "shown", of the largest clusters; and "drawn", with the
--- documents of a row that goes (doubt) and of the one that stays (value), where these do
--- not decide.
-CREATE FUNCTION simhash_report(
-    relation regclass, fingerprint text, k bigint DEFAULT NULL,
-    within text[] DEFAULT '{}',
-    document text DEFAULT NULL, similarity text DEFAULT NULL,
-    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
-    at_most bigint DEFAULT NULL, keep text DEFAULT NULL,
-    apart regclass DEFAULT NULL, condition text DEFAULT NULL,
-    moment text DEFAULT NULL, near_in interval DEFAULT NULL,
-    OUT section text, OUT item text, OUT value text)
-RETURNS SETOF record
-LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
+-- The query for what a report says.  It sees the table by the names of the caller, so
+-- all others are qualified.  A row of it is of a kind: "table" with the number of all
+-- rows; "summary" with that of those that have a fingerprint (n) and of those without a
+-- group (cluster); "center", that stays for others; "row", that goes, or would but for a
+-- doubt; "shown", of the largest clusters; and "drawn", a pair by the fingerprints
+-- alone, with its similarity.
+CREATE FUNCTION _simhash_report_query(
+    relation regclass, condition text, source text, id text, doc text, profile text,
+    decides boolean, arrays boolean, decided text, schema text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE COST 100
 SET jit = off
 BEGIN ATOMIC
-WITH parts AS MATERIALIZED (
-    SELECT p.*, relkind, relkind <> 'm' AND place = 'here' AS removes,
-        coalesce(regexp_replace(p.similarity, '^alike.*', 'jaccard'), 'jaccard') AS measure,
-        columns, CASE WHEN id IS NOT NULL THEN bytes END AS bytes
-    FROM _simhash_dedup_parts(relation, fingerprint, k, 'star', keep, within, document,
-                              similarity, at_least, profile, at_most, apart, condition,
-                              moment, near_in, true) AS p,
-        (SELECT string_agg(format('t.%I', attname), ', ' ORDER BY attnum) AS columns,
-             '28::pg_catalog.int8'
-                 || string_agg(format(' OPERATOR(pg_catalog.+)'
-                                      ' coalesce(pg_catalog.pg_column_size(t.%I), 0)',
-                                      attname), '' ORDER BY attnum)
-                    FILTER (WHERE attgenerated <> 'v') AS bytes
-         FROM pg_attribute
-         WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped) AS a,
-        -- one row, whether there is such a table or not: what is wrong is said above
-        (SELECT (SELECT relkind FROM pg_class AS c WHERE c.oid = relation)) AS c (relkind)
-), found AS MATERIALIZED (
-    SELECT r.*
-    FROM parts, LATERAL _simhash_report_rows(relation, apart => coalesce(apart, relation), query => concat(format(
-        'WITH plan AS MATERIALIZED (SELECT * FROM %s)'
+SELECT concat(
+    format('WITH plan AS MATERIALIZED (SELECT * FROM %s)'
         ' SELECT ''table'', NULL::pg_catalog.int8, pg_catalog.count(*),'
         ' NULL::pg_catalog.int8, NULL::pg_catalog.int4, NULL::pg_catalog.float8,'
         ' NULL, NULL::pg_catalog.int8, NULL FROM %s AS t%s'
@@ -1718,31 +1692,120 @@ WITH parts AS MATERIALIZED (
         ' WHEN p.id OPERATOR(pg_catalog.=) p.representative THEN ''center'' ELSE ''row'' END,'
         ' p.cluster, p.size, %s, CASE WHEN p.id OPERATOR(pg_catalog.<>) p.representative THEN'
         ' p.distance END, p.similarity, p.doubt, p.family, p.differs FROM plan AS p',
-        decided, source, ' WHERE (' || condition || ')', coalesce(bytes, 'NULL')),
-        CASE WHEN id IS NOT NULL THEN format(
-            ' LEFT JOIN %2$s AS t ON %1$s OPERATOR(pg_catalog.=) p.id'
-            ' AND p.id OPERATOR(pg_catalog.<>) p.representative'
-            ' UNION ALL SELECT ''shown'', p.cluster, NULL, NULL, NULL, NULL, NULL,'
-            ' NULL, t.value FROM (SELECT id, cluster FROM plan'
-            ' WHERE id OPERATOR(pg_catalog.=) representative'
-            ' ORDER BY size DESC, cluster LIMIT 5) AS p JOIN (SELECT %1$s AS id,'
-            ' pg_catalog.substring(pg_catalog.left(pg_catalog.concat(ROW(%4$s)), 154), %3$L) AS value'
-            ' FROM %2$s AS t) AS t'
-            ' ON t.id OPERATOR(pg_catalog.=) p.id',
-            id, source,
-            -- in SQL_ASCII, where UTF-8 has several characters for one, not within it
-            '^.{0,150}(?![\u0080-\u00BF])',
-            -- not t.*, which has all of a row fetched where it is joined
-            columns) END,
-        CASE WHEN NOT decides AND doc IS NOT NULL AND id IS NOT NULL THEN format(
-            ' UNION ALL SELECT ''drawn'', NULL, NULL, NULL, NULL, NULL, g.doc, NULL,'
-            ' s.doc FROM (SELECT id, representative FROM plan'
-            ' WHERE id OPERATOR(pg_catalog.<>) representative'
-            ' ORDER BY pg_catalog.hashtext(id::pg_catalog.text) LIMIT 1000) AS p'
-            ' JOIN (SELECT %s AS id, (%s)::pg_catalog.text AS doc FROM %s AS t) AS g'
-            ' ON g.id OPERATOR(pg_catalog.=) p.id'
-            ' JOIN (SELECT %1$s AS id, (%2$s)::pg_catalog.text AS doc FROM %3$s AS t) AS s'
-            ' ON s.id OPERATOR(pg_catalog.=) p.representative', id, doc, source) END)) AS r
+        decided, source, ' WHERE (' || condition || ')',
+        coalesce(CASE WHEN id IS NOT NULL THEN '28::pg_catalog.int8' || string_agg(
+            format(' OPERATOR(pg_catalog.+) coalesce(pg_catalog.pg_column_size(t.%I), 0)', attname),
+            '' ORDER BY attnum) FILTER (WHERE attgenerated <> 'v') END, 'NULL')),
+    CASE WHEN id IS NOT NULL THEN format(
+        ' LEFT JOIN %2$s AS t ON %1$s OPERATOR(pg_catalog.=) p.id'
+        ' AND p.id OPERATOR(pg_catalog.<>) p.representative'
+        ' UNION ALL SELECT ''shown'', p.cluster, NULL, NULL, NULL, NULL, NULL,'
+        ' NULL, t.value FROM (SELECT id, cluster FROM plan'
+        ' WHERE id OPERATOR(pg_catalog.=) representative'
+        ' ORDER BY size DESC, cluster LIMIT 5) AS p JOIN (SELECT %1$s AS id,'
+        ' pg_catalog.substring(pg_catalog.left(pg_catalog.concat(ROW(%3$s)), 154), %4$L) AS value'
+        ' FROM %2$s AS t) AS t ON t.id OPERATOR(pg_catalog.=) p.id', id, source,
+        -- not t.*, which has all of a row fetched where it is joined
+        string_agg(format('t.%I', attname), ', ' ORDER BY attnum),
+        -- in SQL_ASCII, where UTF-8 has several characters for one, not within it
+        '^.{0,150}(?![\u0080-\u00BF])') END,
+    CASE WHEN NOT decides AND doc IS NOT NULL AND id IS NOT NULL THEN format(
+        ' UNION ALL SELECT ''drawn'', NULL, NULL, NULL, NULL, %s.simhash_jaccard(g.doc, s.doc%s),'
+        ' NULL, NULL, NULL FROM (SELECT id, representative FROM plan'
+        ' WHERE id OPERATOR(pg_catalog.<>) representative'
+        ' ORDER BY pg_catalog.hashtext(id::pg_catalog.text) LIMIT 1000) AS p'
+        ' JOIN (SELECT %s AS id, %s AS doc FROM %s AS t) AS g'
+        ' ON g.id OPERATOR(pg_catalog.=) p.id'
+        ' JOIN (SELECT %3$s AS id, %4$s AS doc FROM %5$s AS t) AS s'
+        ' ON s.id OPERATOR(pg_catalog.=) p.representative',
+        schema, CASE WHEN NOT arrays THEN format(', %L::pg_catalog.text', profile) END,
+        id, doc, source) END)
+FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped;
+END;
+COMMENT ON FUNCTION _simhash_report_query(
+    regclass, text, text, text, text, text, boolean, boolean, text, text) IS
+'internal: the query for what a report says';
+
+-- What to do, by what is known of a table and its near-duplicates.
+CREATE FUNCTION _simhash_report_advice(
+    relation regclass, within text[], name text, place text, k bigint, standard text,
+    at_least double precision, documents boolean, said text, total numeric, present numeric,
+    alone numeric, rows bigint, doubtful bigint, bytes numeric, tried bigint, alike bigint,
+    lowest numeric, OUT nth integer, OUT item text, OUT value text)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
+SET jit = off
+BEGIN ATOMIC
+SELECT * FROM (VALUES
+    (1, 'delete', CASE WHEN rows + doubtful > 0 THEN
+        format('%s of %s rows (%s %%%s) could go, each within distance %s of a row'
+               ' that would stay%s%s.%s', to_char(rows, 'FM999,999,999,990'),
+               to_char(total, 'FM999,999,999,990'), round(100.0 * rows / total, 1),
+               ', ' || pg_size_pretty(bytes), k, ' and similar to it (' || standard || ')',
+               to_char(nullif(doubtful, 0), '"; there is a doubt about "FM999,999,999,990" more"'),
+               CASE place WHEN 'view' THEN
+            ' The rows of a materialized view are those of its tables: look there.'
+        WHEN 'foreign' THEN ' Make the report on each server to have a plan.'
+        WHEN 'distributed' THEN
+            format(' simhash_dedup_sql(%s) writes the DELETE; read it before you run it.', said) END)
+    ELSE format('No two rows%s are within distance %s%s.',
+                CASE WHEN standard IS NOT NULL THEN ' of similar documents' END, k,
+                CASE WHEN within <> '{}' THEN ' in a group' END) END),
+    (2, 'estimate', CASE WHEN rows > 0 AND standard IS NULL THEN
+        'Rows would go by their fingerprints alone: no document is compared.'
+        || CASE WHEN documents IS NOT TRUE THEN
+            ' Name the column of the documents, as in document => ''body''.'
+        WHEN tried = 0 THEN ''
+        ELSE format(' But of the %s rows that could go, %s were drawn at random and'
+                    ' compared: %s %% of these have a similarity (jaccard) of %s or more to'
+                    ' the row that would stay; the least similar has %s. Leave out'
+                    ' similarity => ''none'' to have all compared.', rows, tried,
+                    round(100.0 * alike / tried, 1), at_least, lowest) END END),
+    (3, 'foreign keys', CASE WHEN rows > 0 THEN (
+        SELECT format('Other rows, which are not counted, may refer to those that would go: %s.'
+                      ' simhash_dedup_apply with children => ''move'' has them refer to'
+                      ' those that stay.',
+                      string_agg(format('%s (%s)', identity, conname), ', '
+                                 ORDER BY i.schema COLLATE "C", i.name COLLATE "C", conname))
+        FROM pg_constraint, pg_identify_object('pg_class'::regclass, conrelid, 0) AS i
+        WHERE oid = ANY (ARRAY(SELECT _simhash_referring(relation)))
+        HAVING count(*) > 0) END),
+    (4, 'to have a plan', CASE WHEN rows + doubtful > 0 AND place = 'here' THEN
+        format('CREATE TABLE plan AS SELECT * FROM simhash_dedup_plan(%s);', said) END),
+    (5, 'to carry it out', CASE WHEN rows + doubtful > 0 AND place = 'here' THEN
+        format('CALL simhash_dedup_apply(%L, ''plan'', log => ''gone'');', name) END),
+    (6, 'no fingerprint', CASE WHEN total > present THEN
+        format('The rows without a fingerprint (%s) match nothing and are not part of'
+               ' this report.', total - present) END),
+    (7, 'no group', CASE WHEN alone > 0 THEN
+        format('The rows with a NULL in "within" or "moment" (%s) match nothing.', alone) END))
+    AS l (nth, item, value)
+WHERE l.value IS NOT NULL;
+END;
+COMMENT ON FUNCTION _simhash_report_advice(
+    regclass, text[], text, text, bigint, text, double precision, boolean, text, numeric,
+    numeric, numeric, bigint, bigint, numeric, bigint, bigint, numeric) IS
+'internal: what a report advises';
+
+CREATE FUNCTION simhash_report(
+    relation regclass, fingerprint text, k bigint DEFAULT NULL,
+    within text[] DEFAULT '{}', document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    at_most bigint DEFAULT NULL, keep text DEFAULT NULL, apart regclass DEFAULT NULL,
+    condition text DEFAULT NULL, moment text DEFAULT NULL, near_in interval DEFAULT NULL,
+    OUT section text, OUT item text, OUT value text)
+RETURNS SETOF record
+LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
+SET jit = off
+BEGIN ATOMIC
+WITH parts AS MATERIALIZED (
+    SELECT * FROM _simhash_dedup_parts(relation, fingerprint, k, 'star', keep, within, document,
+        similarity, at_least, profile, at_most, apart, condition, moment, near_in, true)
+), found AS MATERIALIZED (
+    SELECT r.*
+    FROM parts AS p, LATERAL _simhash_report_rows(relation, _simhash_report_query(
+        relation, condition, source, id, doc, p.profile, decides, arrays, decided, schema),
+        coalesce(apart, relation)) AS r
 ), facts AS (
     SELECT sum(n) FILTER (WHERE kind = 'table') AS total,
         sum(n) FILTER (WHERE kind = 'summary') AS present,
@@ -1752,30 +1815,15 @@ WITH parts AS MATERIALIZED (
         count(*) FILTER (WHERE kind = 'row' AND NOT goes) AS doubtful,
         count(*) FILTER (WHERE goes AND distance = 0) AS equal,
         sum(bytes) FILTER (WHERE goes) AS bytes,
-        round((min(f.similarity) FILTER (WHERE goes))::numeric, 3) AS least
+        round((min(f.similarity) FILTER (WHERE goes))::numeric, 3) AS least,
+        count(f.similarity) FILTER (WHERE kind = 'drawn') AS tried,
+        count(*) FILTER (WHERE kind = 'drawn' AND f.similarity >= (SELECT p.at_least FROM parts AS p)) AS alike,
+        round((min(f.similarity) FILTER (WHERE kind = 'drawn'))::numeric, 3) AS lowest
     FROM (SELECT *, kind = 'row' AND doubt IS NULL AS goes FROM found) AS f
-), compared AS MATERIALIZED (
-    -- once for each row, though it is used more often
-    SELECT CASE WHEN arrays AND measure = 'cosine' THEN
-            simhash_cosine(f.doubt::text[], f.value::text[])
-        WHEN arrays AND measure = 'containment' THEN
-            simhash_containment(f.doubt::text[], f.value::text[])
-        WHEN arrays THEN simhash_jaccard(f.doubt::text[], f.value::text[])
-        WHEN measure = 'cosine' THEN simhash_cosine(f.doubt, f.value, p.profile)
-        WHEN measure = 'containment' THEN simhash_containment(f.doubt, f.value, p.profile)
-        ELSE simhash_jaccard(f.doubt, f.value, p.profile) END AS reached, p.at_least
-    FROM found AS f, parts AS p WHERE kind = 'drawn'
-), drawn AS (
-    SELECT count(*) AS tried, round(min(c.reached)::numeric, 3) AS lowest,
-        round(100.0 * count(*) FILTER (WHERE c.reached >= c.at_least)
-              / nullif(count(*), 0), 1) AS alike
-    FROM compared AS c WHERE c.reached IS NOT NULL
 ), line (part, place, section, item, value) AS (
-    SELECT l.*
-    FROM facts, drawn, parts, LATERAL (VALUES
+    SELECT l.* FROM facts AS f, parts, LATERAL (VALUES
         (0, 0::numeric, 'table', 'condition', simhash_report.condition),
-        (0, 1, 'table', 'near in time',
-         simhash_report.near_in || ', by ' || simhash_report.moment),
+        (0, 1, 'table', 'near in time', simhash_report.near_in || ', by ' || simhash_report.moment),
         (1, 0, 'table', 'rows', total::text),
         (2, 0, 'table', 'fingerprints', present::text),
         (3, 0, 'table', 'rows without a fingerprint', (total - present)::text),
@@ -1783,93 +1831,41 @@ WITH parts AS MATERIALIZED (
         (6, 0, 'duplicates', 'clusters', clusters::text),
         (7, 0, 'duplicates', 'redundant rows', rows::text),
         (8, 0, 'duplicates', 'redundant rows, same fingerprint', equal::text),
-        (9, 0, 'duplicates', 'bytes of redundant rows',
-         CASE WHEN id IS NOT NULL THEN coalesce(facts.bytes, 0)::text END),
-        (9, 1, 'duplicates', 'lowest similarity to the row that stays', least::text),
-        (13, 0, 'advice', 'delete', CASE WHEN rows + doubtful > 0 THEN
-            format('%s of %s rows (%s %%%s) could go, each within distance %s of a row'
-                   ' that would stay%s%s.%s', to_char(rows, 'FM999,999,999,990'),
-                   to_char(total, 'FM999,999,999,990'), round(100.0 * rows / total, 1),
-                   ', ' || pg_size_pretty(facts.bytes), parts.k,
-                   ' and similar to it (' || standard || ')',
-                   to_char(nullif(doubtful, 0), '"; there is a doubt about "FM999,999,999,990" more"'),
-                   CASE WHEN relkind = 'm' THEN
-                ' The rows of a materialized view are those of its tables: look there.'
-            WHEN place = 'foreign' THEN ' Make the report on each server to have a plan.'
-            WHEN place = 'distributed' THEN
-                format(' simhash_dedup_sql(%s) writes the DELETE; read it before you run it.', said)
-            END)
-            ELSE format('No two rows%s are within distance %s%s.',
-                        CASE WHEN standard IS NOT NULL THEN ' of similar documents' END, parts.k,
-                        CASE WHEN within <> '{}' THEN ' in a group' END) END),
-        (13, 1, 'advice', 'estimate', CASE WHEN rows > 0 AND standard IS NULL THEN
-            'Rows would go by their fingerprints alone: no document is compared.'
-            || CASE WHEN coalesce(doc = fp, true) THEN
-                ' Name the column of the documents, as in document => ''body''.'
-            WHEN tried = 0 THEN ''
-            ELSE format(' But of the %s rows that could go, %s were drawn at random and'
-                        ' compared: %s %% of these have a similarity (%s) of %s or more to'
-                        ' the row that would stay; the least similar has %s. Leave out'
-                        ' similarity => ''none'' to have all compared.', rows, tried,
-                        alike, measure, parts.at_least, lowest) END END),
-        (14, 0, 'advice', 'foreign keys', CASE WHEN rows > 0 THEN (
-            SELECT format('Other rows, which are not counted, may refer to those that would go: %s.'
-                          ' simhash_dedup_apply with children => ''move'' has them refer to'
-                          ' those that stay.',
-                          string_agg(format('%s (%s)', identity, conname), ', '
-                                     ORDER BY i.schema COLLATE "C", i.name COLLATE "C", conname))
-            FROM pg_constraint, pg_identify_object('pg_class'::regclass, conrelid, 0) AS i
-            WHERE oid = ANY (ARRAY(SELECT _simhash_referring(relation)))
-            HAVING count(*) > 0) END),
-        (14, 1, 'advice', 'to have a plan', CASE WHEN rows + doubtful > 0 AND removes THEN
-            format('CREATE TABLE plan AS SELECT * FROM simhash_dedup_plan(%s);', said) END),
-        (14, 2, 'advice', 'to carry it out', CASE WHEN rows + doubtful > 0 AND removes THEN
-            format('CALL simhash_dedup_apply(%L, ''plan'', log => ''gone'');', name) END),
-        (15, 0, 'advice', 'no fingerprint', CASE WHEN total > present THEN
-            format('The rows without a fingerprint (%s) match nothing and are not part of'
-                   ' this report.', total - present) END),
-        (16, 0, 'advice', 'no group', CASE WHEN alone > 0 THEN
-            format('The rows with a NULL in "within" or "moment" (%s) match nothing.',
-                   alone) END))
+        (9, 0, 'duplicates', 'bytes of redundant rows', CASE WHEN id IS NOT NULL THEN coalesce(f.bytes, 0)::text END),
+        (9, 1, 'duplicates', 'lowest similarity to the row that stays', least::text))
         AS l (part, place, section, item, value)
-    WHERE l.value IS NOT NULL
     UNION ALL
-    SELECT CASE WHEN doubt IS NOT NULL THEN 9 WHEN kind = 'row' THEN 11 ELSE 10 END, coalesce(nth, 4),
-        CASE WHEN doubt IS NOT NULL THEN 'doubts' WHEN kind = 'row' THEN 'distances' ELSE 'sizes' END,
-        CASE WHEN doubt IS NOT NULL THEN doubt
-        WHEN kind = 'row' THEN format('redundant rows at distance %s', nth)
-        ELSE format('clusters of %s to %s rows', 1::bigint << nth, (2::bigint << nth) - 1) END,
-        CASE WHEN doubt IS NULL THEN count(*)::text
-        ELSE format('%s rows stay, though they are similar to another one: %s'
-               ' simhash_dedup_plan lists them.', count(*), CASE doubt
-        WHEN 'digits' THEN 'digits differ. Where these mean nothing, take similarity =>'
-            ' ''alike-but-digits''.'
-        WHEN 'signs' THEN 'signs differ. Where these mean nothing, take similarity =>'
-            ' ''alike-but-signs''.'
-        WHEN 'entries' THEN 'they differ where nearly all rows near to them do, as the'
-            ' entries of a form.'
-        ELSE 'a word stands for another, and too few rows are near to them to tell an'
-            ' entry from an edit.' END) END
-    FROM (SELECT kind, doubt, CASE WHEN kind = 'center' THEN 64 - position(B'1' IN n::bit(64))
-                     WHEN doubt IS NULL THEN distance END AS nth
-                 FROM found WHERE kind IN ('center', 'row')) AS f
-    GROUP BY kind, doubt, nth
+    SELECT 9, 2, 'doubts', doubt, format('%s rows stay, though they are similar to another one:'
+        ' %s simhash_dedup_plan lists them.', count(*), CASE WHEN doubt IN ('digits', 'signs') THEN
+            format('%1$s differ. Where these mean nothing, take similarity => ''alike-but-%1$s''.', doubt)
+        WHEN doubt = 'entries' THEN
+            'they differ where nearly all rows near to them do, as the entries of a form.'
+        ELSE 'a word stands for another, and too few rows are near to them to tell an entry from an edit.' END)
+    FROM found WHERE doubt IS NOT NULL GROUP BY doubt
     UNION ALL
-    (SELECT 9, 4 + row_number() OVER (ORDER BY count(*) DESC, family), 'families',
-        format('family %s: %s', family, doubt),
-        format('%s rows, as %s', count(*), left(min(f.value), 100))
-    FROM found AS f WHERE doubt IS NOT NULL AND kind = 'row' GROUP BY family, doubt
-    ORDER BY count(*) DESC, family LIMIT 10)
+    (SELECT 9, 2 + row_number() OVER (ORDER BY count(*) DESC, family), 'families',
+        format('family %s: %s', family, doubt), format('%s rows, as %s', count(*), left(min(f.value), 100))
+    FROM found AS f WHERE doubt IS NOT NULL GROUP BY family, doubt ORDER BY count(*) DESC, family LIMIT 10)
+    UNION ALL
+    SELECT 10, nth, 'sizes', format('clusters of %s to %s rows', 1::bigint << nth, (2::bigint << nth) - 1), count(*)::text
+    FROM (SELECT 64 - position(B'1' IN n::bit(64)) AS nth FROM found WHERE kind = 'center') AS f GROUP BY nth
+    UNION ALL
+    SELECT 11, distance, 'distances', format('redundant rows at distance %s', distance), count(*)::text
+    FROM found WHERE kind = 'row' AND doubt IS NULL GROUP BY distance
     UNION ALL
     SELECT 12, row_number() OVER (ORDER BY c.n DESC, cluster), 'largest clusters',
         format('%s rows, up to distance %s', c.n, max(f.distance)), max(f.value)
-    FROM (SELECT cluster, n FROM found WHERE kind = 'center'
-          ORDER BY n DESC, cluster LIMIT 5) AS c JOIN found AS f USING (cluster)
-    GROUP BY cluster, c.n
+    FROM (SELECT cluster, n FROM found WHERE kind = 'center' ORDER BY n DESC, cluster LIMIT 5) AS c
+        JOIN found AS f USING (cluster) GROUP BY cluster, c.n
+    UNION ALL
+    SELECT 13, a.nth, 'advice', a.item, a.value
+    FROM facts, parts AS p, LATERAL _simhash_report_advice(relation, within, name, p.place, p.k,
+        standard, p.at_least, doc <> fp, said, total, present, alone, rows, doubtful,
+        facts.bytes, tried, alike, lowest) AS a
 )
 -- Each is one line, whatever names and texts hold.
 SELECT section, item, regexp_replace(value, '[[:cntrl:]\u2028\u2029]+', ' ', 'g')
-FROM line ORDER BY part, place, item;
+FROM line WHERE value IS NOT NULL ORDER BY part, place, item;
 END;
 COMMENT ON FUNCTION simhash_report(
     regclass, text, bigint, text[], text, text, double precision, text, bigint,
@@ -1890,8 +1886,7 @@ COMMENT ON FUNCTION simhash_report(
 CREATE FUNCTION simhash_dedup_sql(
     relation regclass, fingerprint text, k bigint DEFAULT NULL,
     kind text DEFAULT 'star', keep text DEFAULT NULL,
-    within text[] DEFAULT '{}',
-    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    within text[] DEFAULT '{}', document text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
     at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL,
     condition text DEFAULT NULL, moment text DEFAULT NULL,
@@ -1939,9 +1934,8 @@ WITH parts AS MATERIALIZED (
     SELECT 1000000, 'row security: only rows that you may see'
     WHERE row_security_active(relation)
     UNION ALL
-    SELECT 1000001, E'distributed: rows are not locked; before it, in the same transaction,\n'
-        || format('-- LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE',
-                  translate(name, E'\n\r', '  '))
+    SELECT 1000001, format(E'distributed: rows are not locked; before it, in the same transaction,\n'
+        '-- LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', translate(name, E'\n\r', '  '))
     FROM parts WHERE distributed
 )
 SELECT (SELECT string_agg(format(E'-- %s\n', line), '' ORDER BY n) FROM remarks)

@@ -1,5 +1,5 @@
 --
--- report_table.c, apart.c: which rows of a table take part, and which of them are
+-- report_table.c, report_texts.c, apart.c: which rows of a table take part, and which of them are
 -- compared: a condition, a window of time, groups by expressions; and expressions for
 -- the fingerprint
 --

@@ -109,7 +109,8 @@ make_row(const SimhashTable *table, int64 k, TupleDesc columns)
 	bool		keyed = table->key != NIL;
 	char		least[DOUBLE_SHORTEST_DECIMAL_LEN];
 	const char *texts[] = {
-		table->name, table->source, places[table->place],
+		table->name, table->source,
+		get_rel_relkind(table->oid) == RELKIND_MATVIEW ? "view" : places[table->place],
 		table->place == SIMHASH_FOREIGN ? NULL : write_id(table),
 		keyed ? simhash_write_key(table, "t") : NULL,
 		write_dedup_rows(table),

@@ -4,10 +4,10 @@
  *		The near-duplicates in a table: a report, and the DELETE.
  *
  * In comes a table, with an expression for the fingerprint of a row, a distance,
- * which rows take part, which of them are compared, and how; report_table.c finds out what
- * else has to be known, and dedup.c hands it to SQL.  There, in the extension's
- * script, the texts are written: of a report, a plan, a DELETE.  Nothing
- * in the table is changed.
+ * which rows take part, which of them are compared, and how; report_table.c finds out
+ * what else has to be known, report_texts.c writes it for queries, and dedup.c hands it
+ * to SQL.  There, in the extension's script, the texts are written: of a report, a
+ * plan, a DELETE.  Nothing in the table is changed.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -81,6 +81,8 @@ typedef struct SimhashTable
 /* report_table.c */
 extern void simhash_find_rows(SimhashTable *table);
 extern int64 simhash_find_table(SimhashTable *table, FunctionCallInfo fcinfo);
+
+/* report_texts.c */
 extern char *simhash_write_cast(const char *expression, Oid given, Oid type);
 extern char *simhash_write_key(const SimhashTable *table, const char *alias);
 extern char *simhash_write_rows(const SimhashTable *table, const char *columns);
