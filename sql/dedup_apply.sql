@@ -381,6 +381,16 @@ SELECT done, count(*) FROM plan_long GROUP BY done ORDER BY done;
 SELECT count(DISTINCT long) FROM refers;
 CALL simhash_dedup_undo('long', 'gone_long', 'plan_long');
 SELECT count(*), count(*) FILTER (WHERE long = noise(n, CASE WHEN n > 4 THEN 2600 ELSE 2400 END)) AS same FROM refers;
+-- no index has such keys; a doubt that is empty is none
+CREATE TABLE longer (id bytea PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO longer SELECT decode(noise(n, 1000 + 900 * n), 'hex'), body() FROM generate_series(0, 2) AS n;
+CREATE TABLE plan_longer AS SELECT * FROM simhash_dedup_plan('longer', 'fp', keep => 'octet_length(id)');
+CALL simhash_dedup_apply('longer', 'plan_longer'); -- error
+DROP TABLE plan_longer;
+CREATE TABLE plan_longer AS SELECT * FROM simhash_dedup_plan('longer', 'fp', keep => 'octet_length(id)', condition => 'octet_length(id) < 1300');
+UPDATE plan_longer SET doubt = '';
+CALL simhash_dedup_apply('longer', 'plan_longer');
+SELECT octet_length(gone[1]), octet_length(kept[1]), done FROM plan_longer;
 
 \pset tuples_only off
 \pset format aligned

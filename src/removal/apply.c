@@ -16,6 +16,7 @@
  */
 #include "removal/removal.h"
 
+#include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_inherits.h"
@@ -27,12 +28,17 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 #include "relation.h"
 
 PG_FUNCTION_INFO_V1(simhash_dedup_apply);
 
+#define MOST_KEY		"2650"	/* bytes of a key, as an array */
 #define MOST_BYTES		200		/* of what the server says, in the plan */
+#define FIRST_LINES		10		/* of the first batch */
+#define BATCH_TIME		50000.0 /* microseconds that a batch is to take */
+#define MOST_TRIES		10		/* of a batch that others stop */
 #define DROP_TRIES		20		/* to drop an index beside others */
 #define DROP_WAIT		20000L	/* microseconds in between */
 
@@ -40,7 +46,13 @@ PG_FUNCTION_INFO_V1(simhash_dedup_apply);
 typedef struct Apply
 {
 	Removal		removal;
-	int64		batch;
+	int64		batch;			/* the most lines of one; 0 for all */
+	int64		size;			/* of the next one */
+	char	   *after;			/* condition that its lines come after others;
+								 * or NULL */
+	uint64		tried;			/* lines of this one */
+	char	   *next;			/* condition for those that come after these */
+	int			tries;
 	MemoryContext context;		/* of the call */
 	List	   *indexes;		/* that were made for it, as OIDs */
 	const RemovalKey *key;		/* whose rows move one by one */
@@ -63,7 +75,10 @@ count_lines(Datum lines)
 						  ARR_DIMS(DatumGetArrayTypeP(lines)));
 }
 
-/* Fail unless the plan has what simhash_dedup_plan returns, about columns that are there. */
+/*
+ * Fail unless the plan has what simhash_dedup_plan returns, about columns that are there,
+ * and keys that an index of it can have, whether they can be compressed or not.
+ */
 static void
 check_plan(const Removal *removal)
 {
@@ -92,9 +107,16 @@ check_plan(const Removal *removal)
 	}
 	n = simhash_removal_do(removal, NULL, NULL, 0, "SELECT DISTINCT u.name FROM {plan} AS p, pg_catalog.unnest(p.compared) AS u (name)");
 	for (uint64 i = 0; i < n; i++)
-		(void) simhash_find_column(removal->relation, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1),
-								   "plan", " The plan says that they were compared.");
+		(void) simhash_find_column(removal->relation, simhash_removal_text(i, 1), "plan",
+								  " The plan says that they were compared.");
 	SPI_freetuptable(SPI_tuptable);
+	if (simhash_removal_do(removal, NULL, NULL, 0,
+						   "SELECT FROM {plan} WHERE pg_catalog.octet_length(pg_catalog.concat(gone)) {>} " MOST_KEY
+						   " OR pg_catalog.octet_length(pg_catalog.concat(kept)) {>} " MOST_KEY " LIMIT 1") > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("plan \"%s\" has keys of more than " MOST_KEY " bytes", get_rel_name(removal->plan)),
+				 errhint("Make a plan by a condition that leaves these rows out.")));
 }
 
 /*
@@ -131,8 +153,9 @@ prepare_plan(Removal *removal)
 				 errmsg("plan \"%s\" writes the key of a row in two ways", get_rel_name(removal->plan))));
 }
 
-/* What tells lines that may be carried out, of the plan by some name. */
-#define OPEN(p) p ".done IS NULL AND coalesce(" p ".doubt, 'no') {=} 'no'::pg_catalog.text"
+/* What tells lines that may be carried out, of the plan by some name, and finds the next. */
+#define OPEN(p) p ".done IS NULL AND coalesce(" p ".doubt, '') {=} ANY (ARRAY['', 'no'])"
+#define NEXT_LINES "{plan} AS p WHERE " OPEN("p") "{after} ORDER BY p.gone DESC LIMIT "
 
 /*
  * The columns that the next line rests upon, as a list of SQL; *array is what it says, as
@@ -143,12 +166,11 @@ find_compared(const Removal *removal, char **array)
 {
 	StringInfoData text;
 	uint64		n = simhash_removal_do(removal, NULL, NULL, 0,
-									   "SELECT coalesce(p.compared, '{none}') FROM {plan} AS p WHERE " OPEN("p")
-									   " ORDER BY p.gone DESC LIMIT 1", "none", "{}");
+									   "SELECT coalesce(p.compared, '{none}') FROM " NEXT_LINES "1", "none", "{}");
 	List	   *columns = n == 0 ? NIL : simhash_removal_list(0, 1);
 	ListCell   *lc;
 
-	*array = quote_literal_cstr(n == 0 ? "{}" : SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
+	*array = quote_literal_cstr(n == 0 ? "{}" : simhash_removal_text(0, 1));
 	SPI_freetuptable(SPI_tuptable);
 	initStringInfo(&text);
 	foreach(lc, columns)
@@ -234,22 +256,21 @@ drop_indexes(Apply *apply)
 /*
  * Choose the lines of a batch: lock their rows, and compare these with what the lines
  * rest upon.  What others go for does not go itself, and a row goes once, whatever its
- * key is written as.  Returns how many lines were looked at; those that may be carried
- * out are in *lines, as ctids.
+ * key is written as.  Returns how many lines may be carried out, which are in *lines, as
+ * ctids.
  */
-static uint64
-choose_lines(Apply *apply, Datum **lines, int *n)
+static int
+choose_lines(Apply *apply, Datum **lines)
 {
 	Removal    *removal = &apply->removal;
 	char	   *array;
 	const char *compared = find_compared(removal, &array);
-	uint64		tried;
+	int			n = 0;
 
-	tried = simhash_removal_do(removal, NULL, NULL, 0,
+	apply->tried = simhash_removal_do(removal, NULL, NULL, 0,
 							   "WITH pair AS MATERIALIZED ("
 							   "SELECT p.ctid AS line, p.gone, p.kept, p.evidence,"
-							   " coalesce(p.compared, '{none}') {=} {array}::pg_catalog._text AS compared FROM {plan} AS p"
-							   " WHERE " OPEN("p") " ORDER BY p.gone DESC LIMIT {batch}"
+							   " coalesce(p.compared, '{none}') {=} {array}::pg_catalog._text AS compared FROM " NEXT_LINES "{size}"
 							   "), wanted (\"simhash key\") AS (SELECT gone FROM pair UNION SELECT kept FROM pair"
 							   "), found AS MATERIALIZED ("
 							   "SELECT w.\"simhash key\" AS key, t.tableoid AS part, t.ctid AS place,"
@@ -269,20 +290,20 @@ choose_lines(Apply *apply, Datum **lines, int *n)
 							   " LEFT JOIN told AS s ON s.key {=} p.kept"
 							   "), changed AS (UPDATE {plan} AS q SET done = 'changed' FROM judged AS j"
 							   " WHERE q.ctid {=} j.line AND j.compared AND NOT j.goes)"
-							   " SELECT line, goes, compared FROM judged ORDER BY gone DESC",
+							   " SELECT line, goes AND compared, pg_catalog.format(' AND p.gone {<=} %L::pg_catalog._text', gone)"
+							   " FROM judged ORDER BY gone DESC",
 							   "none", "{}", "array", array, "compared", compared,
-							   "batch", apply->batch > 0 ? psprintf(INT64_FORMAT, apply->batch) : "ALL");
-	*lines = palloc(Max(tried, 1) * sizeof **lines);
-	*n = 0;
-	for (uint64 i = 0; i < tried; i++)
+							   "size", apply->batch > 0 ? psprintf(INT64_FORMAT, apply->size) : "ALL");
+	*lines = palloc(Max(apply->tried, 1) * sizeof **lines);
+	for (uint64 i = 0; i < apply->tried; i++)
 	{
-		if (!DatumGetBool(simhash_removal_datum(i, 3)))
-			continue;
 		if (DatumGetBool(simhash_removal_datum(i, 2)))
-			(*lines)[(*n)++] = simhash_removal_datum(i, 1);
+			(*lines)[n++] = simhash_removal_datum(i, 1);
 	}
+	apply->next = apply->batch == 0 || apply->tried < (uint64) apply->size ? NULL :
+		MemoryContextStrdup(apply->context, simhash_removal_text(apply->tried - 1, 3));
 	SPI_freetuptable(SPI_tuptable);
-	return tried;
+	return n;
 }
 
 /*
@@ -489,21 +510,58 @@ try_again(const Removal *removal)
 						   " WHERE done {=} 'stays: own children'::pg_catalog.text{none}", "none", none.data) > 0;
 }
 
+/* Choose the lines of a batch, and carry them out. */
+static void
+take_lines(Removal *removal, Datum unused pg_attribute_unused())
+{
+	Datum	   *lines;
+	int			n = choose_lines((Apply *) removal, &lines);
+
+	simhash_removal_halve(removal, lines, n, carry_out, say_why);
+}
+
+/*
+ * Try to take a batch.  Where a row has moved to another partition meanwhile, or a
+ * deadlock was ended, nothing of it is done, and the next one has the same lines.  The
+ * next one has as many lines as are to be done in the time for which writers may wait.
+ */
+static void
+try_lines(Apply *apply)
+{
+	TimestampTz start = GetCurrentTimestamp();
+	ErrorData  *error = simhash_removal_try(&apply->removal, 0, take_lines);
+	double		took = Max(GetCurrentTimestamp() - start, 1);
+
+	if (error != NULL &&
+		(ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_TRANSACTION_ROLLBACK ||
+		 IsolationUsesXactSnapshot() || ++apply->tries == MOST_TRIES))
+		ReThrowError(error);
+	if (error == NULL)
+	{
+		apply->tries = 0;
+		if (apply->after != NULL)
+			pfree(apply->after);
+		apply->after = apply->next;
+	}
+	else
+		apply->tried = 1;
+	if (!apply->removal.atomic)
+		apply->size = (int64) Min(Max(apply->size * Min(BATCH_TIME / took, 2), 1), apply->batch);
+}
+
 /* Carry out a batch; returns whether there may be another one. */
 static bool
 take_batch(Apply *apply, bool *again)
 {
 	Removal    *removal = &apply->removal;
 	int64		before = removal->done.gone;
-	Datum	   *lines;
-	int			n;
-	bool		more;
+	bool		more = apply->after != NULL;
 
 	simhash_removal_begin_lines(removal);
-	more = choose_lines(apply, &lines, &n) > 0;
-	if (more)
-		simhash_removal_halve(removal, lines, n, carry_out, say_why);
-	else if (*again)
+	simhash_removal_word(removal, "after", more ? apply->after : "");
+	try_lines(apply);
+	more |= apply->tried > 0;
+	if (!more && *again)
 	{
 		more = try_again(removal);
 		*again = false;
@@ -535,6 +593,7 @@ apply_plan(Removal *removal)
 	foreach(lc, removal->others)
 		find_index(apply, lfirst(lc));
 	simhash_removal_end(removal);
+	apply->size = removal->atomic ? apply->batch : Min(FIRST_LINES, apply->batch);
 	while (take_batch(apply, &again))
 		simhash_progress_rows("removed", removal->done.gone);
 	if (apply->indexes != NIL)

@@ -82,12 +82,7 @@ name_log(RemovalTable *table, Oid schema, const char *log, int underscores)
 	table->similarity = own_column(underscores, "similarity");
 	table->removed = own_column(underscores, "removed");
 	table->action = own_column(underscores, "action");
-	table->followed = list_copy(table->key);
-	foreach(lc, table->moving)
-	{
-		if (!simhash_removal_has_name(table->key, lfirst(lc)))
-			table->followed = lappend(table->followed, lfirst(lc));
-	}
+	table->followed = simhash_removal_add_names(list_copy(table->key), table->moving);
 	table->moving = NIL;
 	foreach(lc, table->followed)
 	{
@@ -145,15 +140,15 @@ write_comment(const Removal *removal)
 
 /* Have nobody else read or write a new log, whatever new tables are granted to others. */
 static void
-revoke_all(const Removal *removal, const RemovalTable *table)
+revoke_all(const Removal *removal, Oid log)
 {
-	uint64		n = simhash_removal_do(removal, table, NULL, 0,
+	uint64		n = simhash_removal_do(removal, NULL, NULL, 0,
 									   "SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %s FROM %s', {name}::pg_catalog.text,"
 									   " CASE WHEN a.grantee {=} 0::pg_catalog.oid THEN 'PUBLIC'"
 									   " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
 									   " FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a"
-									   " WHERE c.oid {=} {name}::pg_catalog.regclass::pg_catalog.oid AND a.grantee {<>} c.relowner",
-									   "name", quote_literal_cstr(table->log));
+									   " WHERE c.oid {=} '{log}'::pg_catalog.oid AND a.grantee {<>} c.relowner",
+									   "name", quote_literal_cstr(simhash_quoted_name(log)), "log", psprintf("%u", log));
 	SPITupleTable *found = SPI_tuptable;
 
 	for (uint64 i = 0; i < n; i++)
@@ -178,7 +173,6 @@ create_log(const Removal *removal, const RemovalTable *table)
 		(void) simhash_removal_do(removal, table, NULL, 0, "ALTER TABLE {log} ALTER {removed} SET DEFAULT pg_catalog.now()");
 	(void) simhash_removal_do(removal, table, NULL, 0, "ALTER TABLE {log} REPLICA IDENTITY FULL");
 	(void) simhash_removal_do(removal, table, NULL, 0, "CREATE INDEX ON {log} ({step})");
-	revoke_all(removal, table);
 }
 
 /* The last step in the logs. */
@@ -198,20 +192,14 @@ last_step(const Removal *removal)
 
 /* Has a log all columns of its table, as they are?  One of another type may round values. */
 static bool
-has_columns(const Removal *removal, const RemovalTable *table)
+has_columns(const Removal *removal, Oid table, Oid log)
 {
-	uint64		missing = simhash_removal_do(removal, table, NULL, 0,
-											 "SELECT a.attname, a.atttypid, a.atttypmod, a.attcollation"
-											 " FROM pg_catalog.pg_attribute AS a"
-											 " WHERE a.attrelid {=} {its name}::pg_catalog.regclass::pg_catalog.oid"
-											 " AND a.attnum {>} 0 AND NOT a.attisdropped EXCEPT"
-											 " SELECT l.attname, l.atttypid, l.atttypmod, l.attcollation"
-											 " FROM pg_catalog.pg_attribute AS l"
-											 " WHERE l.attrelid {=} {name of log}::pg_catalog.regclass::pg_catalog.oid",
-											 "its name", quote_literal_cstr(table->name),
-											 "name of log", quote_literal_cstr(table->log));
-
-	return missing == 0;
+	return simhash_removal_do(removal, NULL, NULL, 0,
+							  "SELECT a.attname, a.atttypid, a.atttypmod, a.attcollation FROM pg_catalog.pg_attribute AS a"
+							  " WHERE a.attrelid {=} '{table}'::pg_catalog.oid AND a.attnum {>} 0 AND NOT a.attisdropped EXCEPT"
+							  " SELECT l.attname, l.atttypid, l.atttypmod, l.attcollation FROM pg_catalog.pg_attribute AS l"
+							  " WHERE l.attrelid {=} '{log}'::pg_catalog.oid",
+							  "table", psprintf("%u", table), "log", psprintf("%u", log)) == 0;
 }
 
 /* Fail: a log that is there cannot take rows of a table. */
@@ -260,16 +248,20 @@ simhash_removal_find_logs(Removal *removal)
 		complain_of_log(removal->table);
 	foreach(lc, removal->tables)
 	{
+		const RemovalTable *table = lfirst(lc);
+
 		if (there == NULL)
-			create_log(removal, lfirst(lc));
+			create_log(removal, table);
 		log = get_relname_relid(list_nth(names, foreach_current_index(lc)), schema);
 		if (!OidIsValid(log))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_TABLE),
-					 errmsg("table %s, a part of the log, is not there", ((RemovalTable *) lfirst(lc))->log)));
+					 errmsg("table %s, a part of the log, is not there", table->log)));
 		simhash_removal_lock(removal, log);
-		if (there != NULL && !has_columns(removal, lfirst(lc)))
-			complain_of_log(lfirst(lc));
+		if (there == NULL)
+			revoke_all(removal, log);
+		else if (!has_columns(removal, table->oid, log))
+			complain_of_log(table);
 	}
 	if (there == NULL)
 		(void) simhash_removal_do(removal, removal->table, NULL, 0, "COMMENT ON TABLE {log} IS {comment}",

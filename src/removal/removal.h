@@ -70,6 +70,10 @@ typedef struct RemovalKey
 	List	   *theirs;			/* columns of the child */
 	List	   *ours;			/* columns that these refer to */
 	List	   *equals;
+	Oid			refers_to;		/* the table, or one that has its rows */
+	char	   *unfit;			/* why its rows cannot move; or NULL */
+	char	   *may_lose;		/* which key rows may be lost by; or NULL */
+	char	   *action;			/* of ON DELETE, that changes rows; or NULL */
 } RemovalKey;
 
 /* What has been done: a subtransaction that is rolled back has not. */
@@ -119,8 +123,10 @@ extern uint64 simhash_removal_run(const Removal *removal, const char *command,
 						lines)
 
 extern Datum simhash_removal_datum(uint64 row, int column);
+extern char *simhash_removal_text(uint64 row, int column);
 extern List *simhash_removal_list(uint64 row, int column);
 extern bool simhash_removal_has_name(const List *names, const char *name);
+extern List *simhash_removal_add_names(List *names, const List *more);
 extern ErrorData *simhash_removal_try(Removal *removal, Datum lines,
 									  void (*act) (Removal *, Datum));
 extern void simhash_removal_halve(Removal *removal, const Datum *lines, int n,

@@ -235,27 +235,26 @@ simhash_removal_find_table(Removal *removal)
 
 /* Fail if rows that refer to the table by a key cannot move, or be put back. */
 static void
-check_key(const Removal *removal, const RemovalKey *key, Oid refers_to,
-		  const char *unfit, const char *may_lose)
+check_key(const Removal *removal, const RemovalKey *key)
 {
 	const char *child = key->child->name;
 	const char *name = removal->table->name;
-	const char *part = simhash_quoted_name(refers_to);
+	const char *part = simhash_quoted_name(key->refers_to);
 
-	if (refers_to != removal->relation)
+	if (key->refers_to != removal->relation)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("%s refers to %s, and not to all of %s: leave out children, or name %s as the table",
 						child, part, name, part)));
-	if (unfit != NULL)
+	if (key->unfit != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("%s refers to %s by a key that does not move (%s): leave out children",
-						child, name, unfit)));
-	if (removal->drops && may_lose != NULL)
+						child, name, key->unfit)));
+	if (removal->drops && key->may_lose != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s, which may lose rows that collide: say children => 'stay'", may_lose)));
+				 errmsg("%s, which may lose rows that collide: say children => 'stay'", key->may_lose)));
 	if (removal->log != NULL && key->child->key == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -271,13 +270,29 @@ read_key(uint64 row)
 
 	key->oid = DatumGetObjectId(simhash_removal_datum(row, 1));
 	key->table = DatumGetObjectId(simhash_removal_datum(row, 2));
+	key->refers_to = DatumGetObjectId(simhash_removal_datum(row, 3));
 	key->own = DatumGetBool(simhash_removal_datum(row, 4));
 	key->collides = DatumGetBool(simhash_removal_datum(row, 5));
 	key->indexed = DatumGetBool(simhash_removal_datum(row, 6));
 	key->theirs = simhash_removal_list(row, 7);
 	key->ours = simhash_removal_list(row, 8);
 	key->equals = simhash_removal_list(row, 9);
+	key->unfit = simhash_removal_text(row, 10);
+	key->may_lose = simhash_removal_text(row, 11);
+	key->action = simhash_removal_text(row, 12);
 	return key;
+}
+
+/* Take a key whose rows move, or are looked at before theirs go; fail if they cannot. */
+static void
+take_key(Removal *removal, RemovalKey *key)
+{
+	key->child = simhash_removal_table(removal, key->table);
+	removal->keys = lappend(removal->keys, key);
+	if (key->own || removal->undo)
+		return;
+	check_key(removal, key);
+	key->child->moving = simhash_removal_add_names(key->child->moving, key->theirs);
 }
 
 /*
@@ -294,43 +309,24 @@ simhash_removal_find_keys(Removal *removal)
 									   " unfit, may_lose, action"
 									   " FROM {schema}._simhash_removal_keys('{oid}'::pg_catalog.regclass)",
 									   "oid", psprintf("%u", removal->relation));
-	SPITupleTable *found = SPI_tuptable;
+	List	   *found = NIL;
+	ListCell   *lc;
 
 	for (uint64 i = 0; i < n; i++)
+		found = lappend(found, read_key(i));
+	foreach(lc, found)
 	{
-		RemovalKey *key;
-		char	   *texts[3];
-		const char *refers;
-		ListCell   *lc;
+		RemovalKey *key = lfirst(lc);
+		bool		logged = removal->log != NULL && key->own;
 
-		SPI_tuptable = found;
-		key = read_key(i);
-		for (int j = 0; j < 3; j++)
-			texts[j] = SPI_getvalue(found->vals[i], found->tupdesc, 10 + j);
-		refers = simhash_quoted_name(key->table);
-		if (texts[2] != NULL && !removal->undo && !removal->children &&
-			(removal->log != NULL || key->own))
+		if (key->action != NULL && !removal->undo && !removal->children && (removal->log != NULL || key->own))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("%s refers to %s ON DELETE %s, and no log would have its rows: say children => 'move', or 'stay'",
-							refers, removal->table->name, texts[2])));
-		if (removal->undo ? find_listed(removal, key->table) == NULL :
-			!removal->children && (removal->log == NULL || !key->own))
-		{
+							simhash_quoted_name(key->table), removal->table->name, key->action)));
+		if (removal->undo ? find_listed(removal, key->table) != NULL : removal->children || logged)
+			take_key(removal, key);
+		else
 			removal->others = lappend(removal->others, key);
-			continue;
-		}
-		key->child = simhash_removal_table(removal, key->table);
-		if (!key->own && !removal->undo)
-		{
-			SPI_tuptable = found;
-			check_key(removal, key, DatumGetObjectId(simhash_removal_datum(i, 3)), texts[0], texts[1]);
-			foreach(lc, key->theirs)
-			{
-				if (!simhash_removal_has_name(key->child->moving, lfirst(lc)))
-					key->child->moving = lappend(key->child->moving, lfirst(lc));
-			}
-		}
-		removal->keys = lappend(removal->keys, key);
 	}
 }

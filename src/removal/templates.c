@@ -237,6 +237,13 @@ simhash_removal_datum(uint64 row, int column)
 	return isnull ? 0 : datumCopy(value, attribute->attbyval, attribute->attlen);
 }
 
+/* The same, of any type, as a text; NULL for NULL. */
+char	   *
+simhash_removal_text(uint64 row, int column)
+{
+	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+}
+
 /* An array of texts that a statement has yielded, as a list of strings. */
 List	   *
 simhash_removal_list(uint64 row, int column)
@@ -266,6 +273,20 @@ simhash_removal_has_name(const List *names, const char *name)
 			return true;
 	}
 	return false;
+}
+
+/* Add names to a list that it has not. */
+List	   *
+simhash_removal_add_names(List *names, const List *more)
+{
+	ListCell   *lc;
+
+	foreach(lc, more)
+	{
+		if (!simhash_removal_has_name(names, lfirst(lc)))
+			names = lappend(names, lfirst(lc));
+	}
+	return names;
 }
 
 /*
@@ -317,8 +338,6 @@ simhash_removal_try(Removal *removal, Datum lines, void (*act) (Removal *, Datum
 
 	if (error != NULL)
 		removal->done = done;
-	if (error != NULL && ends_all(error->sqlerrcode))
-		ReThrowError(error);
 	return error;
 }
 
@@ -342,6 +361,8 @@ simhash_removal_halve(Removal *removal, const Datum *lines, int n,
 		ErrorData  *error = simhash_removal_try(removal, array, act);
 
 		CHECK_FOR_INTERRUPTS();
+		if (error != NULL && ends_all(error->sqlerrcode))
+			ReThrowError(error);
 		if (error != NULL && now > 1)
 		{
 			size = now / 2;
