@@ -1534,7 +1534,9 @@ SELECT c.oid, conrelid, confrelid,
         SELECT min(format('%s refers to %s ON DELETE %s', k.conrelid::regclass, c.conrelid::regclass, name))
         FROM _simhash_referring(conrelid) AS r (oid) JOIN pg_constraint AS k USING (oid)
             JOIN actions ON k.confdeltype = type) END,
-    (SELECT name FROM actions WHERE confdeltype = type)
+    -- from 18 on, a key that is not enforced does nothing
+    (SELECT name FROM actions
+     WHERE confdeltype = type AND to_jsonb(c) ->> 'conenforced' IS DISTINCT FROM 'false')
 FROM _simhash_referring(relation) AS r (oid) JOIN pg_constraint AS c USING (oid)
     JOIN pg_class AS t ON t.oid = conrelid,
     LATERAL (SELECT array_agg(quote_ident(h.attname) ORDER BY n), array_agg(quote_ident(o.attname) ORDER BY n)
@@ -1770,9 +1772,10 @@ SELECT * FROM (VALUES
         FROM pg_constraint, pg_identify_object('pg_class'::regclass, conrelid, 0) AS i
         WHERE oid = ANY (ARRAY(SELECT _simhash_referring(relation)))
         HAVING count(*) > 0) END),
-    (4, 'to have a plan', CASE WHEN rows + doubtful > 0 AND place = 'here' THEN
+    -- a name of several lines would be another one in a line
+    (4, 'to have a plan', CASE WHEN rows + doubtful > 0 AND place = 'here' AND name !~ E'[\n\r]' THEN
         format('CREATE TABLE plan AS SELECT * FROM simhash_dedup_plan(%s);', said) END),
-    (5, 'to carry it out', CASE WHEN rows + doubtful > 0 AND place = 'here' THEN
+    (5, 'to carry it out', CASE WHEN rows + doubtful > 0 AND place = 'here' AND name !~ E'[\n\r]' THEN
         format('CALL simhash_dedup_apply(%L, ''plan'', log => ''gone'');', name) END),
     (6, 'no fingerprint', CASE WHEN total > present THEN
         format('The rows without a fingerprint (%s) match nothing and are not part of'

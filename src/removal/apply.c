@@ -37,7 +37,6 @@ PG_FUNCTION_INFO_V1(simhash_dedup_apply);
 #define MOST_KEY		"2650"	/* bytes of a key, as an array */
 #define MOST_BYTES		200		/* of what the server says, in the plan */
 #define FIRST_LINES		10		/* of the first batch */
-#define BATCH_TIME		50000.0 /* microseconds that a batch is to take */
 #define MOST_TRIES		10		/* of a batch that others stop */
 #define DROP_TRIES		20		/* to drop an index beside others */
 #define DROP_WAIT		20000L	/* microseconds in between */
@@ -53,7 +52,6 @@ typedef struct Apply
 	uint64		tried;			/* lines of this one */
 	char	   *next;			/* condition for those that come after these */
 	int			tries;
-	MemoryContext context;		/* of the call */
 	List	   *indexes;		/* that were made for it, as OIDs */
 	const RemovalKey *key;		/* whose rows move one by one */
 	const char *row;			/* of that key: conditions for it */
@@ -65,14 +63,6 @@ static void
 stay_for(const char *why)
 {
 	ereport(ERROR, (errcode(ERRCODE_CHECK_VIOLATION), errmsg("%s", why)));
-}
-
-/* How many lines there are in an array of their places. */
-static int
-count_lines(Datum lines)
-{
-	return ArrayGetNItems(ARR_NDIM(DatumGetArrayTypeP(lines)),
-						  ARR_DIMS(DatumGetArrayTypeP(lines)));
 }
 
 /*
@@ -108,7 +98,7 @@ check_plan(const Removal *removal)
 	n = simhash_removal_do(removal, NULL, NULL, 0, "SELECT DISTINCT u.name FROM {plan} AS p, pg_catalog.unnest(p.compared) AS u (name)");
 	for (uint64 i = 0; i < n; i++)
 		(void) simhash_find_column(removal->relation, simhash_removal_text(i, 1), "plan",
-								  " The plan says that they were compared.");
+								   " The plan says that they were compared.");
 	SPI_freetuptable(SPI_tuptable);
 	if (simhash_removal_do(removal, NULL, NULL, 0,
 						   "SELECT FROM {plan} WHERE pg_catalog.octet_length(pg_catalog.concat(gone)) {>} " MOST_KEY
@@ -161,21 +151,19 @@ prepare_plan(Removal *removal)
  * The columns that the next line rests upon, as a list of SQL; *array is what it says, as
  * a literal.  Lines of other calls, which have read others, are of other batches.
  */
-static char *
+static const char *
 find_compared(const Removal *removal, char **array)
 {
-	StringInfoData text;
 	uint64		n = simhash_removal_do(removal, NULL, NULL, 0,
-									   "SELECT coalesce(p.compared, '{none}') FROM " NEXT_LINES "1", "none", "{}");
-	List	   *columns = n == 0 ? NIL : simhash_removal_list(0, 1);
-	ListCell   *lc;
+									   "SELECT coalesce(p.compared, '{none}'), (SELECT pg_catalog.string_agg("
+									   "pg_catalog.format('t.%I', u.name), ', ' ORDER BY u.n)"
+									   " FROM pg_catalog.unnest(p.compared) WITH ORDINALITY AS u (name, n))"
+									   " FROM " NEXT_LINES "1", "none", "{}");
+	const char *columns = n == 0 ? NULL : simhash_removal_text(0, 2);
 
 	*array = quote_literal_cstr(n == 0 ? "{}" : simhash_removal_text(0, 1));
 	SPI_freetuptable(SPI_tuptable);
-	initStringInfo(&text);
-	foreach(lc, columns)
-		appendStringInfo(&text, "%st.%s", text.len == 0 ? "" : ", ", quote_identifier(lfirst(lc)));
-	return text.data;
+	return columns != NULL ? columns : "";
 }
 
 /*
@@ -205,7 +193,7 @@ find_index(Apply *apply, const RemovalKey *key)
 		(void) simhash_removal_run(removal, psprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s)", quote_identifier(name), child, columns), 0);
 	if (!OidIsValid(get_relname_relid(name, schema)))
 		return;
-	context = MemoryContextSwitchTo(apply->context);
+	context = MemoryContextSwitchTo(removal->context);
 	apply->indexes = lappend_oid(apply->indexes, get_relname_relid(name, schema));
 	MemoryContextSwitchTo(context);
 }
@@ -268,32 +256,32 @@ choose_lines(Apply *apply, Datum **lines)
 	int			n = 0;
 
 	apply->tried = simhash_removal_do(removal, NULL, NULL, 0,
-							   "WITH pair AS MATERIALIZED ("
-							   "SELECT p.ctid AS line, p.gone, p.kept, p.evidence,"
-							   " coalesce(p.compared, '{none}') {=} {array}::pg_catalog._text AS compared FROM " NEXT_LINES "{size}"
-							   "), wanted (\"simhash key\") AS (SELECT gone FROM pair UNION SELECT kept FROM pair"
-							   "), found AS MATERIALIZED ("
-							   "SELECT w.\"simhash key\" AS key, t.tableoid AS part, t.ctid AS place,"
-							   " {schema}._simhash_hash_row(ROW({compared})) AS hash"
-							   " FROM {source} AS t JOIN wanted AS w ON {t is wanted}"
-							   " ORDER BY t.tableoid, t.ctid FOR UPDATE OF t"
-							   "), told AS (SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys,"
-							   " pg_catalog.count(*) OVER (PARTITION BY key) AS places FROM found"
-							   "), judged AS MATERIALIZED (SELECT p.line, p.gone, p.compared, (p.gone {<>} p.kept"
-							   " AND g.keys {=} 1 AND s.keys {=} 1 AND g.places {=} 1 AND s.places {=} 1"
-							   " AND p.evidence {=} ANY (ARRAY[{schema}._simhash_hash_row(ROW(g.hash, s.hash, true)),"
-							   " {schema}._simhash_hash_row(ROW(least(g.hash, s.hash), greatest(g.hash, s.hash)))])"
-							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE " OPEN("o") " AND o.gone {=} s.key OFFSET 0)"
-							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE " OPEN("o") " AND o.gone {=} g.key AND o.ctid {<} p.line OFFSET 0)"
-							   " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE o.done {=} 'removed'::pg_catalog.text AND o.kept {=} g.key OFFSET 0)"
-							   ") IS TRUE AS goes FROM pair AS p LEFT JOIN told AS g ON g.key {=} p.gone"
-							   " LEFT JOIN told AS s ON s.key {=} p.kept"
-							   "), changed AS (UPDATE {plan} AS q SET done = 'changed' FROM judged AS j"
-							   " WHERE q.ctid {=} j.line AND j.compared AND NOT j.goes)"
-							   " SELECT line, goes AND compared, pg_catalog.format(' AND p.gone {<=} %L::pg_catalog._text', gone)"
-							   " FROM judged ORDER BY gone DESC",
-							   "none", "{}", "array", array, "compared", compared,
-							   "size", apply->batch > 0 ? psprintf(INT64_FORMAT, apply->size) : "ALL");
+									  "WITH pair AS MATERIALIZED ("
+									  "SELECT p.ctid AS line, p.gone, p.kept, p.evidence,"
+									  " coalesce(p.compared, '{none}') {=} {array}::pg_catalog._text AS compared FROM " NEXT_LINES "{size}"
+									  "), wanted (\"simhash key\") AS (SELECT gone FROM pair UNION SELECT kept FROM pair"
+									  "), found AS MATERIALIZED ("
+									  "SELECT w.\"simhash key\" AS key, t.tableoid AS part, t.ctid AS place,"
+									  " {schema}._simhash_hash_row(ROW({compared})) AS hash"
+									  " FROM {source} AS t JOIN wanted AS w ON {t is wanted}"
+									  " ORDER BY t.tableoid, t.ctid FOR UPDATE OF t"
+									  "), told AS (SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys,"
+									  " pg_catalog.count(*) OVER (PARTITION BY key) AS places FROM found"
+									  "), judged AS MATERIALIZED (SELECT p.line, p.gone, p.compared, (p.gone {<>} p.kept"
+									  " AND g.keys {=} 1 AND s.keys {=} 1 AND g.places {=} 1 AND s.places {=} 1"
+									  " AND p.evidence {=} ANY (ARRAY[{schema}._simhash_hash_row(ROW(g.hash, s.hash, true)),"
+									  " {schema}._simhash_hash_row(ROW(least(g.hash, s.hash), greatest(g.hash, s.hash)))])"
+									  " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE " OPEN("o") " AND o.gone {=} s.key OFFSET 0)"
+									  " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE " OPEN("o") " AND o.gone {=} g.key AND o.ctid {<} p.line OFFSET 0)"
+									  " AND NOT EXISTS (SELECT FROM {plan} AS o WHERE o.done {=} 'removed'::pg_catalog.text AND o.kept {=} g.key OFFSET 0)"
+									  ") IS TRUE AS goes FROM pair AS p LEFT JOIN told AS g ON g.key {=} p.gone"
+									  " LEFT JOIN told AS s ON s.key {=} p.kept"
+									  "), changed AS (UPDATE {plan} AS q SET done = 'changed' FROM judged AS j"
+									  " WHERE q.ctid {=} j.line AND j.compared AND NOT j.goes)"
+									  " SELECT line, goes AND compared, pg_catalog.format(' AND p.gone {<=} %L::pg_catalog._text', gone)"
+									  " FROM judged ORDER BY gone DESC",
+									  "none", "{}", "array", array, "compared", compared,
+									  "size", apply->batch > 0 ? psprintf(INT64_FORMAT, apply->size) : "ALL");
 	*lines = palloc(Max(apply->tried, 1) * sizeof **lines);
 	for (uint64 i = 0; i < apply->tried; i++)
 	{
@@ -301,7 +289,7 @@ choose_lines(Apply *apply, Datum **lines)
 			(*lines)[n++] = simhash_removal_datum(i, 1);
 	}
 	apply->next = apply->batch == 0 || apply->tried < (uint64) apply->size ? NULL :
-		MemoryContextStrdup(apply->context, simhash_removal_text(apply->tried - 1, 3));
+		MemoryContextStrdup(removal->context, simhash_removal_text(apply->tried - 1, 3));
 	SPI_freetuptable(SPI_tuptable);
 	return n;
 }
@@ -435,7 +423,10 @@ remove_rows(Removal *removal, Datum lines)
 	"WITH done AS (" DELETE_ROWS " RETURNING {columns|t.%1}, p.kept, p.distance, p.similarity)"
 	" INSERT INTO {log} ({columns|%1}, {kept}, {distance}, {similarity}, {step}) SELECT d.*, $2 FROM done AS d";
 
-	if (simhash_removal_do(removal, removal->table, NULL, lines, template) < (uint64) count_lines(lines) ||
+	ArrayType  *array = DatumGetArrayTypeP(lines);
+	uint64		n = (uint64) ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+
+	if (simhash_removal_do(removal, removal->table, NULL, lines, template) < n ||
 		simhash_removal_do(removal, NULL, NULL, lines,
 						   "SELECT FROM {plan} AS p WHERE p.ctid {=} ANY ($1)"
 						   " AND (EXISTS (SELECT FROM {source} AS t WHERE {t has gone} OFFSET 0)"
@@ -546,7 +537,7 @@ try_lines(Apply *apply)
 	else
 		apply->tried = 1;
 	if (!apply->removal.atomic)
-		apply->size = (int64) Min(Max(apply->size * Min(BATCH_TIME / took, 2), 1), apply->batch);
+		apply->size = (int64) Min(Max(apply->size * Min(SIMHASH_BATCH_TIME / took, 2), 1), apply->batch);
 }
 
 /* Carry out a batch; returns whether there may be another one. */
@@ -625,7 +616,7 @@ apply_plan(Removal *removal)
 Datum
 simhash_dedup_apply(PG_FUNCTION_ARGS)
 {
-	Apply		apply = {.context = CurrentMemoryContext};
+	Apply		apply = {0};
 
 	simhash_check_not_null(fcinfo, 0, 1);
 	apply.removal.plan = PG_GETARG_OID(1);

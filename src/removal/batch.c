@@ -22,6 +22,7 @@ simhash_removal_call(Removal *removal, FunctionCallInfo fcinfo,
 
 	removal->function = fcinfo->flinfo->fn_oid;
 	removal->relation = PG_GETARG_OID(0);
+	removal->context = CurrentMemoryContext;
 	removal->atomic = fcinfo->context == NULL ||
 		!IsA(fcinfo->context, CallContext) ||
 		castNode(CallContext, fcinfo->context)->atomic;

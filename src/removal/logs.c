@@ -34,6 +34,7 @@
 
 #include "clusters/cluster.h"
 #include "relation.h"
+#include "report/report.h"
 
 /* How many underscores follow "simhash" in names of columns: the most; -1 for no such name. */
 static int
@@ -58,35 +59,30 @@ most_underscores(Oid oid)
 	return most;
 }
 
-/* A column of the log's own. */
+/* What the names of a log's own columns begin with. */
 static char *
-own_column(int underscores, const char *name)
+write_own(int underscores)
 {
-	char	   *pad = palloc0(underscores + 1);
+	char	   *own = psprintf("simhash%*s ", underscores, "");
 
-	memset(pad, '_', underscores);
-	return unconstify(char *, quote_identifier(psprintf("simhash%s %s", pad, name)));
+	memset(own + 7, '_', underscores);
+	return own;
 }
 
 /* Say where the log of a table is, and how its own columns are called. */
 static void
-name_log(RemovalTable *table, Oid schema, const char *log, int underscores)
+name_log(RemovalTable *table, Oid schema, const char *log, char *own)
 {
 	const List *moving = table->moving;
 	ListCell   *lc;
 
 	table->log = quote_qualified_identifier(get_namespace_name(schema), log);
-	table->step = own_column(underscores, "step");
-	table->kept = own_column(underscores, "kept");
-	table->distance = own_column(underscores, "distance");
-	table->similarity = own_column(underscores, "similarity");
-	table->removed = own_column(underscores, "removed");
-	table->action = own_column(underscores, "action");
+	table->own = own;
 	table->followed = simhash_removal_add_names(list_copy(table->key), table->moving);
 	table->moving = NIL;
 	foreach(lc, table->followed)
 	{
-		char	   *now = own_column(underscores, psprintf("now %d", foreach_current_index(lc) + 1));
+		char	   *now = simhash_removal_own(table, psprintf("now %d", foreach_current_index(lc) + 1));
 
 		table->now = lappend(table->now, now);
 		if (simhash_removal_has_name(moving, lfirst(lc)))
@@ -236,7 +232,7 @@ simhash_removal_find_logs(Removal *removal)
 		for (int n = 1; table != removal->table && (n == 1 || simhash_removal_has_name(names, name)); n++)
 			name = makeObjectName(said->relname, get_rel_name(table->oid), psprintf("%d", n));
 		names = lappend(names, name);
-		name_log(table, schema, name, most_underscores(table->oid) + 1);
+		name_log(table, schema, name, write_own(most_underscores(table->oid) + 1));
 		if (OidIsValid(log) && table == removal->table)
 		{
 			simhash_removal_lock(removal, log);
@@ -299,12 +295,11 @@ complain_of_change(const RemovalTable *table)
  * clusters what these give a row that arrives.
  */
 static void
-find_columns(RemovalTable *table, Oid oid, int underscores)
+find_columns(RemovalTable *table, Oid oid)
 {
 	Relation	relation = relation_open(table->oid, NoLock);
 	Relation	log = relation_open(oid, NoLock);
 	TupleDesc	columns = RelationGetDescr(log);
-	char	   *own = own_column(underscores, "");
 	List	   *settable = table->settable;
 
 	table->settable = NIL;
@@ -313,8 +308,7 @@ find_columns(RemovalTable *table, Oid oid, int underscores)
 		char	   *attname = pstrdup(NameStr(TupleDescAttr(columns, i)->attname));
 		char	   *name = pstrdup(quote_identifier(attname));
 
-		/* A name with a blank is quoted; so compare all but the last quote. */
-		if (TupleDescAttr(columns, i)->attisdropped || strncmp(name, own, strlen(own) - 1) == 0 ||
+		if (TupleDescAttr(columns, i)->attisdropped || strncmp(attname, table->own, strlen(table->own)) == 0 ||
 			simhash_removal_has_name(table->generated, name))
 			continue;
 		if (!simhash_removal_has_name(settable, name))
@@ -325,20 +319,6 @@ find_columns(RemovalTable *table, Oid oid, int underscores)
 	}
 	relation_close(log, NoLock);
 	relation_close(relation, NoLock);
-}
-
-/* Are two lists of names the same? */
-static bool
-are_same(const List *one, const List *other)
-{
-	if (list_length(one) != list_length(other))
-		return false;
-	for (int i = 0; i < list_length(one); i++)
-	{
-		if (strcmp(list_nth(one, i), list_nth(other, i)) != 0)
-			return false;
-	}
-	return true;
 }
 
 /*
@@ -374,22 +354,20 @@ simhash_removal_read_logs(Removal *removal)
 		simhash_removal_table(removal, find_named(SPI_getvalue(found->vals[i], found->tupdesc, 1)));
 		Oid			log = i == 0 ? removal->log_oid :
 		find_named(SPI_getvalue(found->vals[i], found->tupdesc, 2));
-		int			underscores;
 		ListCell   *lc;
 
 		simhash_removal_lock(removal, log);
-		underscores = Max(most_underscores(log), 0);
 		SPI_tuptable = found;
 		table->moving = simhash_removal_list(i, 4);
 		table->generated = simhash_removal_list(i, 5);
-		name_log(table, get_rel_namespace(log), get_rel_name(log), underscores);
-		if (!are_same(table->key, simhash_removal_list(i, 3)))
+		name_log(table, get_rel_namespace(log), get_rel_name(log), write_own(Max(most_underscores(log), 0)));
+		if (strcmp(simhash_list(table->key, "", ", "), simhash_list(simhash_removal_list(i, 3), "", ", ")) != 0)
 			complain_of_change(table);
 		foreach(lc, table->moving)
 		{
 			if (!simhash_removal_has_name(table->columns, lfirst(lc)))
 				complain_of_change(table);
 		}
-		find_columns(table, log, underscores);
+		find_columns(table, log);
 	}
 }

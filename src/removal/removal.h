@@ -30,6 +30,9 @@
 /* What the comment of a log begins with; the rest is JSON. */
 #define SIMHASH_LOG_COMMENT	"log of simhash_dedup_apply: "
 
+/* Microseconds for which rows of a batch are to be locked. */
+#define SIMHASH_BATCH_TIME	50000
+
 /* A table of which rows go, move, or come back, with its log. */
 typedef struct RemovalTable
 {
@@ -43,13 +46,8 @@ typedef struct RemovalTable
 	List	   *moving;			/* of foreign keys whose rows move */
 	char	   *log;			/* NULL for none */
 
-	/* the log's own columns */
-	char	   *step;
-	char	   *action;			/* of children: moved, dropped, back */
-	char	   *kept;			/* of the table itself, as what follows */
-	char	   *distance;
-	char	   *similarity;
-	char	   *removed;
+	char	   *own;			/* what names of the log's own columns begin
+								 * with */
 	List	   *followed;		/* key and moving columns, of which the log
 								 * has what they are after a step */
 	List	   *now;			/* there */
@@ -98,6 +96,7 @@ typedef struct Removal
 	Oid			function;
 	Oid			relation;
 	bool		atomic;			/* it may not end the transaction */
+	MemoryContext context;		/* of the call */
 
 	/* a batch */
 	int			level;
@@ -122,6 +121,7 @@ extern uint64 simhash_removal_run(const Removal *removal, const char *command,
 	simhash_removal_run(removal, simhash_removal_sql(removal, table, key, __VA_ARGS__, NULL), \
 						lines)
 
+extern char *simhash_removal_own(const RemovalTable *table, const char *name);
 extern Datum simhash_removal_datum(uint64 row, int column);
 extern char *simhash_removal_text(uint64 row, int column);
 extern List *simhash_removal_list(uint64 row, int column);

@@ -129,17 +129,6 @@ find_listed(const Removal *removal, Oid oid)
 	return NULL;
 }
 
-/* Has a table rules?  What the catalogue says of that is true of dropped ones, too. */
-static bool
-has_rules(Oid oid)
-{
-	Relation	relation = relation_open(oid, NoLock);
-	bool		rules = relation->rd_rules != NULL;
-
-	relation_close(relation, NoLock);
-	return rules;
-}
-
 /*
  * The description of the table or a child of it, locked and in the list.  Fail if it is
  * of another role than the table, has rules, or the caller does not see all its rows.
@@ -148,6 +137,8 @@ RemovalTable *
 simhash_removal_table(Removal *removal, Oid oid)
 {
 	RemovalTable *table = find_listed(removal, oid);
+	Relation	relation;
+	bool		rules;
 
 	if (table != NULL)
 		return table;
@@ -161,7 +152,11 @@ simhash_removal_table(Removal *removal, Oid oid)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("%s belongs to another role than %s: move its rows yourself, or ask its owner to",
 						table->name, removal->table->name)));
-	if (has_rules(oid))
+	/* What the catalogue says of rules is true of dropped ones, too. */
+	relation = relation_open(oid, NoLock);
+	rules = relation->rd_rules != NULL;
+	relation_close(relation, NoLock);
+	if (rules)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("%s has rules, which may do something else with its rows", table->name)));
@@ -191,6 +186,7 @@ simhash_removal_find_table(Removal *removal)
 	SimhashTable rows = {.oid = removal->relation};
 	Oid			schema;
 	const char *name;
+	const char *unfit;
 
 	LockDatabaseObject(ExtensionRelationId,
 					   getExtensionOfObject(ProcedureRelationId, removal->function),
@@ -209,18 +205,13 @@ simhash_removal_find_table(Removal *removal)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("%s is not a table", name)));
 	simhash_find_rows(&rows);
-	if (rows.place != SIMHASH_HERE)
+	unfit = rows.place != SIMHASH_HERE ? "rows on other servers" :
+		rows.parted && get_rel_relkind(removal->relation) != RELKIND_PARTITIONED_TABLE ? "children by inheritance" :
+		removal->table->key == NIL ? "no primary key by operators of the server" : NULL;
+	if (unfit != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s has rows on other servers: simhash_dedup_sql writes a DELETE", name)));
-	if (rows.parted && get_rel_relkind(removal->relation) != RELKIND_PARTITIONED_TABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s has children by inheritance: simhash_dedup_sql writes a DELETE", name)));
-	if (removal->table->key == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s has no primary key by operators of the server: simhash_dedup_sql writes a DELETE", name)));
+				 errmsg("%s has %s: simhash_dedup_sql writes a DELETE", name, unfit)));
 	simhash_removal_word(removal, "source", rows.source);
 	simhash_removal_word(removal, "t has gone", simhash_write_has_key(&rows, "t", "p.gone"));
 	simhash_removal_word(removal, "g has gone", simhash_write_has_key(&rows, "g", "p.gone"));
@@ -318,12 +309,13 @@ simhash_removal_find_keys(Removal *removal)
 	{
 		RemovalKey *key = lfirst(lc);
 		bool		logged = removal->log != NULL && key->own;
+		const char *child = simhash_quoted_name(key->table);
 
 		if (key->action != NULL && !removal->undo && !removal->children && (removal->log != NULL || key->own))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("%s refers to %s ON DELETE %s, and no log would have its rows: say children => 'move', or 'stay'",
-							simhash_quoted_name(key->table), removal->table->name, key->action)));
+							child, removal->table->name, key->action)));
 		if (removal->undo ? find_listed(removal, key->table) != NULL : removal->children || logged)
 			take_key(removal, key);
 		else

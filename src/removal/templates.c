@@ -54,28 +54,35 @@ find_given(const List *words, const char *name)
 	return NULL;
 }
 
-/* The value of a word, or NULL. */
+/* A column of the log's own. */
+char	   *
+simhash_removal_own(const RemovalTable *table, const char *name)
+{
+	return unconstify(char *, quote_identifier(psprintf("%s%s", table->own, name)));
+}
+
+/* The value of a word. */
 static const char *
 find_word(const Words *words, const char *name)
 {
+	static const char *const own[] = {
+		"step",
+		"action",				/* of children: moved, dropped, back */
+		"kept", "distance", "similarity", "removed" /* of the table itself */
+	};
 	const RemovalTable *table = words->table;
 	const char *value = find_given(words->given, name);
 
 	if (value == NULL)
 		value = find_given(words->removal->words, name);
-	if (value == NULL && table != NULL)
+	if (value == NULL && table != NULL && strcmp(name, "to") == 0)
+		value = table->name;
+	if (value == NULL && table != NULL && strcmp(name, "log") == 0)
+		value = table->log;
+	for (int i = 0; i < (int) lengthof(own); i++)
 	{
-		const char *const of_table[] = {
-			"to", table->name, "log", table->log, "step", table->step,
-			"action", table->action, "kept", table->kept, "distance", table->distance,
-			"similarity", table->similarity, "removed", table->removed
-		};
-
-		for (int i = 0; i < (int) lengthof(of_table); i += 2)
-		{
-			if (strcmp(of_table[i], name) == 0)
-				value = of_table[i + 1];
-		}
+		if (value == NULL && table != NULL && strcmp(name, own[i]) == 0)
+			value = simhash_removal_own(table, name);
 	}
 	if (value == NULL && strspn(name, "<>=#-") == strlen(name))
 		value = psprintf("OPERATOR(pg_catalog.%s)", name);
@@ -88,40 +95,33 @@ find_word(const Words *words, const char *name)
 static void
 find_lists(const Words *words, const char *name, const List *lists[3])
 {
-	const RemovalTable *table = words->table;
-	const RemovalKey *key = words->key;
+	static const RemovalTable no_table;
+	static const RemovalKey no_key;
+	const RemovalTable *table = words->table != NULL ? words->table : &no_table;
+	const RemovalKey *key = words->key != NULL ? words->key : &no_key;
+	const struct
+	{
+		const char *name;
+		const List *lists[3];
+	}			all[] = {
+		{"theirs", {key->theirs, key->ours, key->equals}},
+		{"columns", {table->columns}},
+		{"settable", {table->settable}},
+		{"same", {table->same}},
+		{"key", {table->key, table->equals, table->now}},
+		{"followed", {table->followed, table->now}},
+		{"moving", {table->moving, table->moving_now}}
+	};
 
-	lists[1] = lists[2] = NIL;
-	if (strcmp(name, "theirs") == 0 && key != NULL)
+	for (int i = 0; i < (int) lengthof(all); i++)
 	{
-		lists[0] = key->theirs;
-		lists[1] = key->ours;
-		lists[2] = key->equals;
+		if (strcmp(all[i].name, name) == 0)
+		{
+			memcpy(lists, all[i].lists, sizeof all[i].lists);
+			return;
+		}
 	}
-	else if (strcmp(name, "columns") == 0)
-		lists[0] = table->columns;
-	else if (strcmp(name, "settable") == 0)
-		lists[0] = table->settable;
-	else if (strcmp(name, "same") == 0)
-		lists[0] = table->same;
-	else if (strcmp(name, "key") == 0)
-	{
-		lists[0] = table->key;
-		lists[1] = table->equals;
-		lists[2] = table->now;
-	}
-	else if (strcmp(name, "followed") == 0)
-	{
-		lists[0] = table->followed;
-		lists[1] = table->now;
-	}
-	else if (strcmp(name, "moving") == 0)
-	{
-		lists[0] = table->moving;
-		lists[1] = table->moving_now;
-	}
-	else
-		elog(ERROR, "no list \"%s\" in a removal", name);
+	elog(ERROR, "no list \"%s\" in a removal", name);
 }
 
 /* Where the braces end that a template begins with. */

@@ -16,6 +16,7 @@
 
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 #include "relation.h"
 
@@ -25,7 +26,6 @@ PG_FUNCTION_INFO_V1(simhash_dedup_undo);
 typedef struct Undo
 {
 	Removal		removal;
-	MemoryContext context;		/* of the call */
 	RemovalTable *table;		/* whose step is taken back */
 	char	   *refused;		/* the first thing that the server said; or
 								 * NULL */
@@ -140,7 +140,7 @@ note_refusal(Removal *removal, Datum lines pg_attribute_unused(), const char *wh
 	Undo	   *undo = (Undo *) removal;
 
 	if (undo->refused == NULL)
-		undo->refused = MemoryContextStrdup(undo->context, why);
+		undo->refused = MemoryContextStrdup(removal->context, why);
 }
 
 /* A log without lines of what has come back. */
@@ -178,32 +178,44 @@ find_step(Undo *undo, int64 before)
 	return undo->table != NULL;
 }
 
-/* Take back the last step before one, as far as it can be; returns its number, or 0. */
-static int64
-take_step(Undo *undo, int64 before)
+/* Take back the step that was found, as far as it can be. */
+static void
+take_step(Undo *undo)
 {
 	Removal    *removal = &undo->removal;
-	int64		step = 0;
+	const char *command = simhash_removal_sql(removal, undo->table, NULL,
+											  "SELECT l.ctid FROM {open} AND l.{step} {=} '{number}'::pg_catalog.int8",
+											  "open", write_open(removal, undo->table),
+											  "number", psprintf(INT64_FORMAT, removal->done.step), NULL);
+	uint64		n = simhash_removal_run(removal, command, 0);
+	Datum	   *lines = palloc(Max(n, 1) * sizeof *lines);
 
-	simhash_removal_begin_lines(removal);
-	if (find_step(undo, before))
+	for (uint64 i = 0; i < n; i++)
+		lines[i] = simhash_removal_datum(i, 1);
+	SPI_freetuptable(SPI_tuptable);
+	simhash_removal_halve(removal, lines, (int) n, take_back, note_refusal);
+	undo->left += simhash_removal_run(removal, command, 0);
+}
+
+/*
+ * Take back the last steps before one in a transaction, as many as writers may wait for;
+ * returns the number of the first of them, or 0 if there are no more.
+ */
+static int64
+take_steps(Undo *undo, int64 before)
+{
+	TimestampTz start;
+
+	simhash_removal_begin_lines(&undo->removal);
+	start = GetCurrentTimestamp();
+	do
 	{
-		const char *command = simhash_removal_sql(removal, undo->table, NULL,
-												  "SELECT l.ctid FROM {open} AND l.{step} {=} '{number}'::pg_catalog.int8",
-												  "open", write_open(removal, undo->table),
-												  "number", psprintf(INT64_FORMAT, removal->done.step), NULL);
-		uint64		n = simhash_removal_run(removal, command, 0);
-		Datum	   *lines = palloc(Max(n, 1) * sizeof *lines);
-
-		for (uint64 i = 0; i < n; i++)
-			lines[i] = simhash_removal_datum(i, 1);
-		SPI_freetuptable(SPI_tuptable);
-		step = removal->done.step;
-		simhash_removal_halve(removal, lines, (int) n, take_back, note_refusal);
-		undo->left += simhash_removal_run(removal, command, 0);
-	}
-	simhash_removal_end(removal);
-	return step;
+		if (find_step(undo, before))
+			take_step(undo);
+		before = undo->removal.done.step;
+	} while (before > 0 && GetCurrentTimestamp() - start < SIMHASH_BATCH_TIME);
+	simhash_removal_end(&undo->removal);
+	return before;
 }
 
 /* Say in the plan what has come back. */
@@ -227,7 +239,7 @@ undo_plan(Removal *removal)
 
 	while (step > 0)
 	{
-		step = take_step(undo, step);
+		step = take_steps(undo, step);
 		simhash_progress_step("putting back");
 	}
 	if (OidIsValid(removal->plan))
@@ -253,7 +265,7 @@ undo_plan(Removal *removal)
 Datum
 simhash_dedup_undo(PG_FUNCTION_ARGS)
 {
-	Undo		undo = {.context = CurrentMemoryContext,.removal.undo = true};
+	Undo		undo = {.removal.undo = true};
 
 	simhash_check_not_null(fcinfo, 0, 1);
 	undo.removal.log_oid = PG_GETARG_OID(1);
