@@ -53,7 +53,7 @@ weights = cppjieba idf_agg idf_cache idf_type keywords segment tfidf \
 compare = align describe families judge measures read_document \
 	similarity slips text_layout
 fingerprint = arrays bags compat_profiles features fingerprint hashbits_tokens \
-	hashes minhash passages shared utf8 wide
+	hashes minhash pages passages shared utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
 core/pairs = clusters compare crowds engine plan rows sides wide_pairs
@@ -61,7 +61,8 @@ core/blocks = entries layout probes
 core/weights = exact idf idf_sums idf_table idf_top
 core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest hashbits python recipes
-core/text = ascii borders fold letters profile shared_runs text windows word_places
+core/text = ascii borders fold html html_elements html_references letters profile shared_runs \
+	text windows word_places
 
 WINGS = removal clusters guard index index/build index/check index/scan planner keys \
 	report tune pairs query search weights compare fingerprint

@@ -45,6 +45,12 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION simhash_fold(text) IS
 'a document in lower case, without accents, as another keyboard would write it';
 
+CREATE FUNCTION simhash_html(document text) RETURNS text
+AS 'MODULE_PATHNAME', 'simhash_html'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION simhash_html(text) IS
+'the text that a reader of a page of HTML sees';
+
 ----------------------------------------------------------------------------
 -- Features of documents
 ----------------------------------------------------------------------------

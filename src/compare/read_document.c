@@ -120,8 +120,8 @@ read_words(SimhashWords *words, const ShProfile *profile,
 {
 	const char *name = profile->folds ? "symbol-1-fold" : "symbol-1";
 	WordReading reading = {.words = words,.omitted = omitted};
-	Size		length = VARSIZE_ANY_EXHDR(document);
-	const unsigned char *whole = simhash_whole_utf8(VARDATA_ANY(document), &length);
+	Size		length;
+	const unsigned char *whole = simhash_visible_utf8(profile, document, &length);
 	unsigned char *plain = MemoryContextAllocHuge(CurrentMemoryContext, 3 * length + 1);
 	bool		signs;
 

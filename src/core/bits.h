@@ -63,6 +63,19 @@ sh_distance_bytes(const unsigned char *a, const unsigned char *b, size_t n)
 	return distance + sh_distance(x, y);
 }
 
+/* Eight bytes, the first one least significant. */
+static inline uint64_t
+sh_load_little(const unsigned char *bytes)
+{
+	uint64_t	word;
+
+	memcpy(&word, bytes, sizeof word);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	word = __builtin_bswap64(word);
+#endif
+	return word;
+}
+
 /* The key of a block.  Signed, as SQL has no unsigned 16-bit type. */
 static inline int16_t
 sh_block_key(uint64_t fingerprint, int block)

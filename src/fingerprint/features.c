@@ -153,8 +153,7 @@ simhash_list_features(SimhashFeatures *features, const ShProfile *profile,
 		list_compat(&list, document);
 		return;
 	}
-	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
-					  feed_list, &list);
+	simhash_read_text(profile, document, feed_list, &list);
 	sh_document_read_end(list.document, list_windows, &list);
 }
 

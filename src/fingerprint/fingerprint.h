@@ -105,12 +105,21 @@ extern void simhash_read_utf8(const char *bytes, Size length,
 							  SimhashReader read, void *state);
 extern const unsigned char *simhash_whole_utf8(const char *bytes,
 											   Size *length);
+extern void simhash_read_slices(const unsigned char *bytes, Size length,
+								SimhashReader read, void *state);
 extern void simhash_pause(void);
 extern void *simhash_allocate(void *context, size_t bytes);
 extern uint64 simhash_hash_feature(const ShProfile *profile,
 								   const char *bytes, Size length);
 extern uint64 simhash_hash_text(const ShProfile *profile, Datum feature);
 extern text *simhash_feature_text(const unsigned char *bytes, Size length);
+
+/* pages.c */
+extern const unsigned char *simhash_visible_utf8(const ShProfile *profile,
+												 text *document, Size *length);
+extern text *simhash_visible_text(const ShProfile *profile, text *document);
+extern void simhash_read_text(const ShProfile *profile, text *document,
+							  SimhashReader read, void *state);
 
 /* features.c */
 extern SimhashFeature *simhash_list_hash(SimhashFeatures *features,

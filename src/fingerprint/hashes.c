@@ -90,8 +90,7 @@ simhash_read_hashes(ShDocument *workspace, text *document,
 		read_compat(workspace->profile, document, read, state);
 		return;
 	}
-	simhash_read_utf8(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document),
-					  feed_stream, &stream);
+	simhash_read_text(workspace->profile, document, feed_stream, &stream);
 	if (!stream.enough)
 		sh_document_read_end(workspace, hand_over, &stream);
 }

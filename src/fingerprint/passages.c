@@ -170,9 +170,10 @@ cut_document(FunctionCallInfo fcinfo, text *document,
 	Cutter	   *cutter = palloc(sizeof *cutter);
 	uint32		end;
 
+	document = simhash_visible_text(profile, document);
 	memset(cutter, 0, offsetof(Cutter, passages));
 	cutter->fcinfo = fcinfo;
-	cutter->profile = profile;
+	cutter->profile = sh_profile_of_text(profile);
 	cutter->document = cutter->at = VARDATA_ANY(document);
 	cutter->length = VARSIZE_ANY_EXHDR(document);
 	cutter->copy = MemoryContextAllocHuge(CurrentMemoryContext,
@@ -193,7 +194,8 @@ cut_document(FunctionCallInfo fcinfo, text *document,
  * The passages of a document, in order: of so many words on average, at least
  * half of that, at most four times as many, cut where the content says so.
  * Each is substr(document, start, length), and fp is minhash of that; together
- * they are the document.  No row when the document has no word, or is NULL.
+ * they are the document.  By a profile of pages the document is the text of the
+ * page.  No row when the document has no word, or is NULL.
  *
  * Errors: undefined_object when there is no such profile,
  * invalid_parameter_value unless words is from 4 to 1000.

@@ -85,28 +85,34 @@ read_converted(const char *bytes, Size length, SimhashReader read, void *state)
 	pfree(buffer);
 }
 
-/* Hand over a text as UTF-8, in slices that end between characters. */
+/* Hand over UTF-8 in slices that end between characters. */
 void
-simhash_read_utf8(const char *bytes, Size length,
-				  SimhashReader read, void *state)
+simhash_read_slices(const unsigned char *bytes, Size length,
+					SimhashReader read, void *state)
 {
-	if (!simhash_server_is_utf8())
-	{
-		read_converted(bytes, length, read, state);
-		return;
-	}
 	while (length > 0)
 	{
 		Size		n = Min(length, SLICE_BYTES);
 
-		sh_ascii_prefetch((const unsigned char *) bytes, n);
+		sh_ascii_prefetch(bytes, n);
 		CHECK_FOR_INTERRUPTS();
 		if (n < length)
-			n = sh_utf8_cut((const unsigned char *) bytes, n);
-		read(state, (const unsigned char *) bytes, n);
+			n = sh_utf8_cut(bytes, n);
+		read(state, bytes, n);
 		bytes += n;
 		length -= n;
 	}
+}
+
+/* Hand over a text as UTF-8, in such slices. */
+void
+simhash_read_utf8(const char *bytes, Size length,
+				  SimhashReader read, void *state)
+{
+	if (simhash_server_is_utf8())
+		simhash_read_slices((const unsigned char *) bytes, length, read, state);
+	else
+		read_converted(bytes, length, read, state);
 }
 
 /* What simhash_whole_utf8 is collecting. */

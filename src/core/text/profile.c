@@ -10,8 +10,9 @@
  * A recipe may have several names, as word-2, word-2-2 and word-2-binary: then
  * the shortest is that of the profile, and the others find the same one.
  *
- * Each can fold letters, as word-2-fold, and have a seed, as word-2-seed-4711: one
- * that others do not know, so that they cannot choose texts by their fingerprints.
+ * Each can read pages of HTML, as word-2-html, fold letters, as word-2-fold, and have
+ * a seed, as word-2-seed-4711: one that others do not know, so that they cannot
+ * choose texts by their fingerprints.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -29,14 +30,15 @@
 #define MADE_LISTS	4096		/* of the profiles that were made */
 
 /*
- * Part of the specification: what a name ends with that folds, and what stands
- * before a seed, and how long that is.
+ * Part of the specification: what a name ends with by markup, and if it folds; and
+ * what stands before a seed, and how long that is.
  */
+static const char *const markup_suffixes[SH_MARKUPS] = {"", "-html"};
 #define FOLD		"-fold"
 #define SEED		"-seed-"
 #define SEED_DIGITS	19
 
-#define NO_SEED		false, 0, NULL
+#define NO_SEED		false, SH_MARKUP_NONE, NULL, 0, NULL
 
 /*
  * The profiles that have a row, the default first.  Rows are added, never
@@ -93,11 +95,11 @@ const ShProfile sh_no_profile = {
 
 /* The profiles named by a rule. */
 const ShPattern sh_patterns[] = {
-	{"word-N-M-damping-fold-seed-S", "word-", SH_UNIT_WORD,
+	{"word-N-M-damping-html-fold-seed-S", "word-", SH_UNIT_WORD,
 	"N to M words, both from 1 to 10; all behind N can be left out"},
-	{"char-N-M-damping-fold-seed-S", "char-", SH_UNIT_CHARACTER,
+	{"char-N-M-damping-html-fold-seed-S", "char-", SH_UNIT_CHARACTER,
 	"N to M characters, both from 1 to 10; all behind N can be left out"},
-	{"symbol-N-M-damping-fold-seed-S", "symbol-", SH_UNIT_SYMBOL,
+	{"symbol-N-M-damping-html-fold-seed-S", "symbol-", SH_UNIT_SYMBOL,
 	"N to M words or symbols, both from 1 to 10; all behind N can be left out"},
 };
 const int	sh_pattern_count = sizeof sh_patterns / sizeof sh_patterns[0];
@@ -144,7 +146,7 @@ same_recipe(const ShProfile *a, const ShProfile *b)
 {
 	return a->unit == b->unit && a->min == b->min && a->max == b->max &&
 		a->damping == b->damping && a->folds == b->folds &&
-		a->seed == b->seed && a->plain == b->plain;
+		a->markup == b->markup && a->seed == b->seed && a->plain == b->plain;
 }
 
 /* The list that a profile is in if it was made. */
@@ -291,6 +293,41 @@ read_seed(const char *digits, uint64_t *seed)
 	return *seed <= INT64_MAX;
 }
 
+/* Take the end of a name off, if it is that. */
+static bool
+take_suffix(char *name, const char *suffix)
+{
+	size_t		length = strlen(name);
+	size_t		ours = strlen(suffix);
+
+	if (length < ours || strcmp(name + length - ours, suffix) != 0)
+		return false;
+	name[length - ours] = '\0';
+	return true;
+}
+
+/* A profile that reads documents first as is said; NULL if there is no memory. */
+static const ShProfile *
+read_first(const ShProfile *bare, ShMarkup markup, bool folds)
+{
+	const ShProfile *found = bare;
+	ShProfile	recipe = *bare;
+
+	if (folds)
+	{
+		recipe.folds = true;
+		found = find_or_make(&recipe, "%s" FOLD, bare->name);
+	}
+	if (markup != SH_MARKUP_NONE && found != NULL)
+	{
+		recipe.markup = markup;
+		recipe.of_text = found;
+		found = find_or_make(&recipe, "%s%s%s", bare->name,
+							 markup_suffixes[markup], folds ? FOLD : "");
+	}
+	return found;
+}
+
 /*
  * The profile without a seed of a name, and the seed that the name ends with, or
  * 0; NULL if there is no profile of that name.
@@ -299,10 +336,10 @@ static const ShProfile *
 read_name(const char *name, size_t length, uint64_t *seed)
 {
 	char		bare[SH_PROFILE_NAME];
-	char	   *fold;
 	char	   *tail;
+	bool		folds;
+	int			markup = SH_MARKUPS - 1;
 	const ShProfile *found;
-	ShProfile	recipe;
 
 	if (length >= sizeof bare || memchr(name, '\0', length) != NULL)
 		return NULL;
@@ -316,20 +353,15 @@ read_name(const char *name, size_t length, uint64_t *seed)
 		return &sh_no_profile;
 	if (tail != NULL)
 		*tail = '\0';
-	fold = strstr(bare, FOLD);
-	if (fold != NULL && fold[strlen(FOLD)] == '\0')
-		*fold = '\0';
+	folds = take_suffix(bare, FOLD);
+	while (!take_suffix(bare, markup_suffixes[markup]))
+		markup--;
 	found = find_bare(bare);
-	/* Other programs do not fold, and hash as they do. */
-	if (found == NULL || (fold == NULL && tail == NULL))
-		return found;
-	if (found->unit >= SH_UNIT_COMPAT)
+	/* Other programs read texts, do not fold, and hash as they do. */
+	if (found != NULL && found->unit >= SH_UNIT_COMPAT &&
+		(folds || markup != SH_MARKUP_NONE || tail != NULL))
 		return NULL;
-	if (fold == NULL)
-		return found;
-	recipe = *found;
-	recipe.folds = true;
-	return find_or_make(&recipe, "%s" FOLD, found->name);
+	return found == NULL ? NULL : read_first(found, (ShMarkup) markup, folds);
 }
 
 /* Has the process all the profiles with a seed that may be asked for by name? */

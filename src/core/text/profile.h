@@ -5,7 +5,8 @@
  *
  * A profile is its unit (what a token is), how many tokens a feature has, and how
  * the number of times that a feature occurs becomes its weight (damping); it may
- * fold letters first, and hash features by a seed.
+ * read a document as a page of HTML and fold letters first, and hash features by a
+ * seed.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -28,6 +29,14 @@ typedef enum ShDamping
 	SH_DAMP_BINARY,				/* 1 */
 	SH_DAMP_CAPPED				/* 2 min(n, 4) - 1 */
 } ShDamping;
+
+/* What a document is. */
+typedef enum ShMarkup
+{
+	SH_MARKUP_NONE,				/* text */
+	SH_MARKUP_HTML,				/* a page */
+	SH_MARKUPS
+} ShMarkup;
 
 /* Part of the specification: what occurs more often weighs no more. */
 #define SH_CAP			4
@@ -61,7 +70,7 @@ sh_damp(ShDamping damping, uint32_t n)
  * SH_PROFILE_NAME		bytes of a name, with its end.
  * SH_PROFILE_SEEDED	profiles with a seed that a process finds by names.
  */
-#define SH_PROFILE_NAME 56
+#define SH_PROFILE_NAME 64
 #define SH_PROFILE_SEEDED 65536
 
 /*
@@ -76,7 +85,10 @@ typedef struct ShProfile
 	int			max;
 	ShDamping	damping;
 	const char *description;
-	bool		folds;			/* letters, before all else */
+	bool		folds;			/* letters, before all else but markup */
+	ShMarkup	markup;
+	const struct ShProfile *of_text;	/* without a seed and markup, which it
+										 * has */
 	uint64_t	seed;			/* of the hash of features */
 	const struct ShProfile *plain;	/* without a seed; NULL: this one */
 } ShProfile;
@@ -107,6 +119,14 @@ extern const ShProfile *sh_profile_seeded(const ShProfile *profile,
 extern bool sh_profiles_full(void);
 extern const char *sh_damping_name(ShDamping damping);
 extern const char *sh_unit_name(ShUnit unit);
+
+/* The profile for the text of a document. */
+static inline const ShProfile *
+sh_profile_of_text(const ShProfile *profile)
+{
+	return profile->of_text == NULL ? profile :
+		sh_profile_seeded(profile->of_text, profile->seed);
+}
 
 /* The profile without a seed. */
 static inline const ShProfile *

@@ -27,19 +27,6 @@
 /* The most words that a block of ASCII has. */
 #define BLOCK_WORDS		(SH_ASCII_BLOCK / 2)
 
-/* Eight bytes of a word, the first one least significant. */
-static inline uint64_t
-load_bytes(const unsigned char *bytes)
-{
-	uint64_t	word;
-
-	memcpy(&word, bytes, sizeof word);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	word = __builtin_bswap64(word);
-#endif
-	return word;
-}
-
 /* Part of the specification: add eight bytes to the hash of a word. */
 static inline uint64_t
 add_bytes(uint64_t hash, uint64_t bytes)
@@ -58,8 +45,8 @@ hash_word(const unsigned char *bytes, size_t length)
 	uint64_t	hash = 0;
 
 	for (; length > 8; length -= 8, bytes += 8)
-		hash = add_bytes(hash, load_bytes(bytes));
-	return add_bytes(hash, load_bytes(bytes) &
+		hash = add_bytes(hash, sh_load_little(bytes));
+	return add_bytes(hash, sh_load_little(bytes) &
 					 UINT64_MAX >> (64 - 8 * length));
 }
 

@@ -1,0 +1,36 @@
+#!/bin/bash
+#
+# The text of pages against its reference implementation.
+# SPDX-License-Identifier: PostgreSQL
+#
+# Pages are random ones: tags that fit badly, and what is easily read wrongly.
+# SIMHASH_SEED repeats a run, with SIMHASH_SECONDS there are more of them.
+#
+
+. "$(dirname "$0")/compare.sh"
+kind=html
+seed=${SIMHASH_SEED:-$RANDOM$RANDOM}
+echo "SIMHASH_SEED=$seed"
+ours="SELECT label, 'html', simhash_html(body) FROM t"
+
+theirs()
+{
+	"$PYTHON" reference_html.py text
+}
+
+check golden UTF8 "$PWD/golden_html_texts.tsv" "$PWD/golden_html.tsv"
+"$PYTHON" reference_html.py --check
+
+pages=1000
+[ -z "${SIMHASH_SECONDS:-}" ] || pages=20000
+for ((round = 0; failed == 0 && (round == 0 ||
+	SECONDS < ${SIMHASH_SECONDS:-0}); round++)); do
+	"$PYTHON" reference_html.py random "$((seed + round))" $pages >"$work/pages"
+	check "seed_$((seed + round))" UTF8 "$work/pages"
+done
+"$PYTHON" reference_html.py random "$seed" 200 | iconv -c -f UTF-8 -t LATIN1 |
+	iconv -f LATIN1 -t UTF-8 | grep -v '&' >"$work/pages"
+check latin1 LATIN1 "$work/pages"
+check bytes SQL_ASCII "$work/pages"
+
+exit $failed
