@@ -1842,7 +1842,7 @@ WITH parts AS MATERIALIZED (
         (8, 0, 'duplicates', 'redundant rows, same fingerprint', equal::text),
         (9, 0, 'duplicates', 'bytes of redundant rows', CASE WHEN id IS NOT NULL THEN coalesce(f.bytes, 0)::text END),
         (9, 1, 'duplicates', 'lowest similarity to the row that stays', least::text))
-        AS l (part, place, section, item, value)
+        AS l (part, place, section, item, value) WHERE l.value IS NOT NULL
     UNION ALL
     SELECT 9, 2, 'doubts', doubt, format('%s rows stay, though they are similar to another one:'
         ' %s simhash_dedup_plan lists them.', count(*), CASE WHEN doubt IN ('digits', 'signs') THEN
@@ -1874,7 +1874,7 @@ WITH parts AS MATERIALIZED (
 )
 -- Each is one line, whatever names and texts hold.
 SELECT section, item, regexp_replace(value, '[[:cntrl:]\u2028\u2029]+', ' ', 'g')
-FROM line WHERE value IS NOT NULL ORDER BY part, place, item;
+FROM line ORDER BY part, place, item;
 END;
 COMMENT ON FUNCTION simhash_report(
     regclass, text, bigint, text[], text, text, double precision, text, bigint,
