@@ -297,5 +297,20 @@ for my $type ('bit(256)', 'bit varying')
 		'2 removed, 3 changed, 4 removed', "$type: a row that is no longer near stays");
 }
 
+# --- keys that are not enforced -----------------------------------------------
+
+# They take no rows along, so none is lost without a log of them.
+if ($node->pg_version >= 18)
+{
+	sql("DROP TABLE plan;
+		UPDATE photos SET pdq = repeat('01', 128)::bit varying;
+		CREATE TABLE albums (photo int REFERENCES photos ON DELETE CASCADE NOT ENFORCED);
+		INSERT INTO albums VALUES (1), (3);
+		CREATE TABLE plan AS SELECT * FROM simhash_dedup_plan('photos', 'pdq', 31, keep => 'id DESC');
+		CALL simhash_dedup_apply('photos', 'plan', log => 'gone_photos')");
+	is(sql("SELECT string_agg(photo || ' ' || (id IS NOT NULL), ', ' ORDER BY photo) FROM albums LEFT JOIN photos ON id = photo"),
+		'1 false, 3 true', 'a key that is not enforced lets rows go alone');
+}
+
 $node->stop;
 done_testing();
