@@ -1782,7 +1782,9 @@ SELECT * FROM (VALUES
     (4, 'to have a plan', CASE WHEN rows + doubtful > 0 AND place = 'here' AND name !~ E'[\n\r]' THEN
         format('CREATE TABLE plan AS SELECT * FROM simhash_dedup_plan(%s);', said) END),
     (5, 'to carry it out', CASE WHEN rows + doubtful > 0 AND place = 'here' AND name !~ E'[\n\r]' THEN
-        format('CALL simhash_dedup_apply(%L, ''plan'', log => ''gone'');', name) END),
+        format('CALL simhash_dedup_apply(%L, ''plan'', log => ''gone''%s);', name,
+               CASE WHEN EXISTS (SELECT FROM _simhash_referring(relation)) THEN
+                   ', children => ''move''' END) END),
     (6, 'no fingerprint', CASE WHEN total > present THEN
         format('The rows without a fingerprint (%s) match nothing and are not part of'
                ' this report.', total - present) END),

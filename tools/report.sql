@@ -11,7 +11,7 @@
 --
 -- table, id, body and fp are SQL: a table's name and expressions over it, of any
 -- type but fp, which is bigint or bit(n); an id of several columns is written
--- with commas.  within names columns.  k, document, similarity, at_least, profile,
+-- with commas, and is the primary key where it is not said.  within names columns.  k, document, similarity, at_least, profile,
 -- keep and apart are as for simhash_dedup_plan, but that the document is the body where
 -- it is not known what the fingerprint is of; rows that are equal by keep, or all
 -- without it, are in the order of id.  These searches serve the page:
@@ -48,7 +48,7 @@
 \warn 'usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=8] ...'
 \quit
 \endif
-\if :{?id} \else \set id id \endif
+\if :{?id} \else \set id '' \endif
 \if :{?fp} \else \set fp fp \endif
 \if :{?k} \else \set k '' \endif
 \if :{?within} \else \set within '' \endif
@@ -115,6 +115,13 @@ WHERE extname OPERATOR(pg_catalog.=) 'simhash' \gset
 SELECT coalesce(CASE WHEN (:'table')::pg_catalog.text OPERATOR(pg_catalog.~)
     $re$^\s*(([^\s."'(),;]+|"([^"]|"")+")\s*\.\s*)*([^\s."'(),;]+|"([^"]|"")+")\s*$$re$
     THEN pg_catalog.to_regclass(:'table')::pg_catalog.oid END, 0) AS relation \gset
+
+-- Rows are told apart by the primary key, unless it is said how.
+SELECT CASE WHEN :'id' OPERATOR(pg_catalog.<>) '' THEN :'id' ELSE coalesce(
+    pg_catalog.string_agg(pg_catalog.quote_ident(attname), ', ' ORDER BY attnum), 'id') END AS id
+FROM pg_catalog.pg_index JOIN pg_catalog.pg_attribute
+    ON attrelid OPERATOR(pg_catalog.=) indrelid AND attnum OPERATOR(pg_catalog.=) ANY (indkey)
+WHERE indisprimary AND indrelid OPERATOR(pg_catalog.=) (:'relation')::pg_catalog.oid \gset
 
 -- What a row takes: its header, its pointer, and its columns, compressed or
 -- elsewhere as they may be.

@@ -597,7 +597,9 @@ apply_plan(Removal *removal)
 			(errmsg("rows of \"%s\" removed: " INT64_FORMAT, get_rel_name(removal->relation), removal->done.gone),
 			 errdetail("Rows of other tables: " INT64_FORMAT " moved, " INT64_FORMAT " dropped. Rows that stay: "
 					   INT64_FORMAT "; column \"done\" of the plan says why.",
-					   removal->done.moved, removal->done.dropped, apply->stay)));
+					   removal->done.moved, removal->done.dropped, apply->stay),
+			 removal->done.gone > 0 ? 0 :
+			 errhint("Lines whose \"done\" is filled are not tried again, unless it is set to NULL.")));
 }
 
 /*

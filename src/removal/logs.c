@@ -206,7 +206,7 @@ complain_of_log(const RemovalTable *table)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("%s is no log of a removal from %s as it is now", table->log, table->name),
 			 errdetail("Its comment says which tables it is for, and its columns how rows were."),
-			 errhint("Take another name for the log.")));
+			 errhint("Take another name for the log. With other \"children\" it has to be another one, too.")));
 }
 
 /*

@@ -72,7 +72,7 @@ write_left(const Removal *removal, const RemovalTable *table)
 
 /* Put back rows that went, or were dropped, and take their lines from the log. */
 static void
-put_back(const Removal *removal, const RemovalTable *table, Datum lines)
+put_back(Removal *removal, const RemovalTable *table, Datum lines)
 {
 	const char *these = simhash_removal_sql(removal, table, NULL, table == removal->table ? "l.ctid {=} ANY ($1)" :
 											"l.ctid {=} ANY ($1) AND l.{action} {=} 'dropped'::pg_catalog.text", NULL);
@@ -89,6 +89,7 @@ put_back(const Removal *removal, const RemovalTable *table, Datum lines)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("a trigger of %s alters rows that come back, or takes them away", table->name)));
+	*(table == removal->table ? &removal->done.gone : &removal->done.dropped) += came;
 }
 
 /*
@@ -97,7 +98,7 @@ put_back(const Removal *removal, const RemovalTable *table, Datum lines)
  * told by the line, which stays as "back".
  */
 static void
-move_back(const Removal *removal, const RemovalTable *table, Datum lines)
+move_back(Removal *removal, const RemovalTable *table, Datum lines)
 {
 #define MOVED "l.ctid {=} ANY ($1) AND l.{action} {=} 'moved'::pg_catalog.text"
 	const char *which = simhash_removal_sql(removal, table, NULL,
@@ -113,6 +114,7 @@ move_back(const Removal *removal, const RemovalTable *table, Datum lines)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("a trigger of %s takes away rows that move", table->name)));
+	removal->done.moved += n;
 	(void) simhash_removal_do(removal, table, NULL, lines,
 							  "DELETE FROM {log} AS l USING {to} AS t WHERE " MOVED " AND {key|t.%1 %2 l.%1| AND }"
 							  " AND " SAME("{same|t.%1}", "{same|l.%1}"));
@@ -244,12 +246,16 @@ undo_plan(Removal *removal)
 	}
 	if (OidIsValid(removal->plan))
 		note_back(removal);
+	ereport(NOTICE,
+			(errmsg("rows of \"%s\" put back: " INT64_FORMAT, get_rel_name(removal->relation), removal->done.gone),
+			 errdetail("Rows of other tables: " INT64_FORMAT " moved back, " INT64_FORMAT " put back.",
+					   removal->done.moved, removal->done.dropped)));
 	if (undo->left > 0)
 		ereport(WARNING,
 				(errmsg("lines that could not be put back, and stay in the log: " INT64_FORMAT, undo->left),
 				 undo->refused != NULL ? errdetail("The first was refused: %s", undo->refused) :
 				 errdetail("Their rows have changed since, triggers left them out, or what they referred to did not come back."),
-				 errhint("Disable guards and other triggers that refuse or alter rows, and call it again.")));
+				 errhint("Take away what is in their place, such as a row of the same key, disable guards and other triggers that refuse or alter rows, and call it again.")));
 }
 
 /*
