@@ -51,6 +51,12 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION simhash_html(text) IS
 'the text that a reader of a page of HTML sees';
 
+CREATE FUNCTION simhash_article(document text) RETURNS text
+AS 'MODULE_PATHNAME', 'simhash_article'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 300;
+COMMENT ON FUNCTION simhash_article(text) IS
+'the article of a page of HTML, without the site around it';
+
 ----------------------------------------------------------------------------
 -- Features of documents
 ----------------------------------------------------------------------------

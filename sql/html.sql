@@ -92,9 +92,19 @@ SELECT simhash_alike('<p>one page of 12 words', '<div>one page of 12 words</div>
     simhash_alike('<p>one page of 12 words', '<p>one page of 13 words', .5, 'word-2-html') AS number;
 DROP TABLE site;
 
+-- the article alone, or all the text; of a table, of a body; links within are left out
+SELECT quote_literal(simhash_article(replace(h, '#', 'The long and winding road, that leads to your door. ')))
+FROM (VALUES ('<nav><a href=x>#</a></nav><div><h1>A</h1><p>##<p>##<p>##</div><div>x</div><footer>f #</footer>'),
+             ('<table><td>menu<td>#<p>#</table><p>#<p><a href=x>#</a><p>#'), ('<div><p>#<ul><li><a href=x>b</a></ul><p>#</div>'),
+             ('<div>few words</div> here'), ('<div>#<select><option>x</select><a href=x>####</a></div>'), (''))
+     AS v(h);
+SELECT count(*) FILTER (WHERE minhash(html, 'word-2-article-fold') IS DISTINCT FROM minhash(simhash_article(html), 'word-2-fold')) AS wrong,
+    count(*) FILTER (WHERE simhash_article(html) = simhash_html(html)) AS whole
+FROM page;
+
 -- any bytes; long ones in linear time, and deep ones in bounded memory
 SELECT count(*) FILTER (WHERE simhash_html(chr(n)) <> chr(n)) AS others FROM generate_series(1, 127) AS n;
-SELECT length(simhash_html(repeat(t, 200000)))
+SELECT length(simhash_html(repeat(t, 200000))), length(simhash_article(repeat(t, 200000)))
 FROM (VALUES ('<div>x'), ('<b>'), ('</i>x'), ('<p hidden>x'), ('<!--'), ('<!'), ('&'), ('&n'), ('<a href="'),
              ('<script><!--'), ('<table><td>x'), ('<svg>'), ('<b><p>x</b>'), ('<a x=')) AS v(t);
 SELECT count(*) FROM page WHERE simhash_html(left(html, 3000)) IS NULL;

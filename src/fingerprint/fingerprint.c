@@ -78,7 +78,7 @@ simhash_get_profile(text *name)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("simhash profile \"%.*s\" does not exist",
 						shown, VARDATA_ANY(name)),
-				 errhint("SELECT * FROM simhash_profiles() lists the profiles. Others are word-N, word-N-M, and the same of char and symbol, N and M from 1 to %d, each also with -count, -sqrt, -log, -binary or -capped; behind all of these -html, then -fold, and then -seed-S.",
+				 errhint("SELECT * FROM simhash_profiles() lists the profiles. Others are word-N, word-N-M, and the same of char and symbol, N and M from 1 to %d, each also with -count, -sqrt, -log, -binary or -capped; behind all of these -html or -article, then -fold, and then -seed-S.",
 						 SH_WINDOW_MAX)));
 	}
 	return profile;

@@ -17,13 +17,14 @@
 #include "core/text/html.h"
 
 PG_FUNCTION_INFO_V1(simhash_html);
+PG_FUNCTION_INFO_V1(simhash_article);
 
 /*
  * The text of a page in UTF-8, in the current memory context, behind so many bytes
  * that are left free; sets its length.
  */
 static unsigned char *
-read_page(text *document, Size before, Size *length)
+read_page(text *document, ShMarkup markup, Size before, Size *length)
 {
 	const unsigned char *page;
 	unsigned char *result;
@@ -33,7 +34,8 @@ read_page(text *document, Size before, Size *length)
 	/* What is not written to takes no memory. */
 	result = MemoryContextAllocHuge(CurrentMemoryContext,
 									before + SH_HTML_BYTES(*length));
-	*length = sh_html_text(page, *length, result + before, simhash_pause);
+	*length = sh_html_text(page, *length, result + before,
+						   markup == SH_MARKUP_ARTICLE, simhash_pause);
 	if (page != (unsigned char *) VARDATA_ANY(document))
 		pfree(unconstify(unsigned char *, page));
 	return result;
@@ -47,7 +49,7 @@ const unsigned char *
 simhash_visible_utf8(const ShProfile *profile, text *document, Size *length)
 {
 	if (profile->markup != SH_MARKUP_NONE)
-		return read_page(document, 0, length);
+		return read_page(document, profile->markup, 0, length);
 	*length = VARSIZE_ANY_EXHDR(document);
 	return simhash_whole_utf8(VARDATA_ANY(document), length);
 }
@@ -66,17 +68,17 @@ simhash_read_text(const ShProfile *profile, text *document,
 						  read, state);
 		return;
 	}
-	page = read_page(document, 0, &length);
+	page = read_page(document, profile->markup, 0, &length);
 	simhash_read_slices(page, length, read, state);
 	pfree(page);
 }
 
-/* The text of a page. */
+/* The text of a page, or of its article. */
 static text *
-page_text(text *document)
+page_text(text *document, ShMarkup markup)
 {
 	Size		length;
-	unsigned char *page = read_page(document, VARHDRSZ, &length);
+	unsigned char *page = read_page(document, markup, VARHDRSZ, &length);
 	text	   *result = (text *) page;
 
 	if (!AllocSizeIsValid(length + VARHDRSZ))
@@ -97,7 +99,8 @@ page_text(text *document)
 text	   *
 simhash_visible_text(const ShProfile *profile, text *document)
 {
-	return profile->markup == SH_MARKUP_NONE ? document : page_text(document);
+	return profile->markup == SH_MARKUP_NONE ? document :
+		page_text(document, profile->markup);
 }
 
 /*
@@ -111,5 +114,20 @@ simhash_visible_text(const ShProfile *profile, text *document)
 Datum
 simhash_html(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_TEXT_P(page_text(PG_GETARG_TEXT_PP(0)));
+	PG_RETURN_TEXT_P(page_text(PG_GETARG_TEXT_PP(0), SH_MARKUP_HTML));
+}
+
+/*
+ * simhash_article(document text) -> text
+ *
+ * The article of a page of HTML, without what a site puts around it
+ * (docs/fingerprint.md, section 19): the part with the longest text that is no link;
+ * all the text where there is none.
+ *
+ * Errors: as simhash_html(document).
+ */
+Datum
+simhash_article(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_TEXT_P(page_text(PG_GETARG_TEXT_PP(0), SH_MARKUP_ARTICLE));
 }

@@ -11,7 +11,9 @@
 kind=html
 seed=${SIMHASH_SEED:-$RANDOM$RANDOM}
 echo "SIMHASH_SEED=$seed"
-ours="SELECT label, 'html', simhash_html(body) FROM t"
+ours="SELECT label, what, text FROM t,
+	LATERAL (VALUES ('html', simhash_html(body)),
+		('article', simhash_article(body))) AS v (what, text)"
 
 theirs()
 {

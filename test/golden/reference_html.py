@@ -3,7 +3,7 @@
 The text of a page once more, written from section 18 of docs/fingerprint.md and the
 HTML standard alone: by patterns, and by elements that know what they are in.
 
-  reference_html.py text < pages      label, "html", text
+  reference_html.py text < pages      label, "html" or "article", text
   reference_html.py random SEED N     N pages that somebody has damaged
   reference_html.py --regenerate      write the golden vectors
   reference_html.py --check           test them
@@ -88,6 +88,12 @@ class Element:
         self.shown = option or foreign and name in FOREIGN_SHOWN or \
             name == 'summary' and parent.is_one('details') and parent.folded
         self.out = not option and self.is_out(dict(attributes))
+        self.link = not foreign and name == 'a' and 'href' in attributes
+        self.linked = self.link or bool(parent and parent.linked)
+        self.lines = self.name in (FOREIGN_SHOWN if foreign else
+                                   LINES - {'br'} | {'td', 'th'})
+        self.own = self.lines and not self.hidden()
+        self.credit = self.first = 0
 
     def is_out(self, attributes):
         """Does nobody see what it has?"""
@@ -110,6 +116,10 @@ class Element:
         while at:
             yield at
             at = at.parent
+
+    def root(self):
+        """The element that all are in."""
+        return [self, *self.around()][-1]
 
     def hidden(self):
         """Is what it has seen by nobody?"""
@@ -159,17 +169,47 @@ def reference(page, at):
     return None
 
 
+class Block:
+    """Text between the start or end of an element's own lines and the next."""
+
+    def __init__(self):
+        self.gap = self.text = ''
+        self.counts = [0, 0]        # of what is no blank, outside and in links
+
+    def credit(self):
+        """What it is good for."""
+        plain, linked = self.counts
+        good = plain + linked >= 40 and linked * 3 <= plain + linked
+        return plain if good else 0
+
+
 class Page:
     """A page being read."""
 
     def __init__(self, page):
         self.page = page
         self.top = Element('')
-        self.text = []
+        self.blocks = []
+        self.block = Block()
         self.gap = 0
+        self.articles = []
 
-    def separate(self, element):
-        """An element starts or ends."""
+    def owner(self):
+        """The innermost element with lines, or a column, of its own."""
+        return next((e for e in (self.top, *self.top.around()) if e.own),
+                    self.top.root())
+
+    def end_block(self, owner):
+        """The text of an element's own lines ends."""
+        self.block.owner = owner
+        owner.credit += self.block.credit()
+        self.blocks.append(self.block)
+        self.block = Block()
+
+    def separate(self, element, owner):
+        """An element starts or ends, and with it the text of an owner."""
+        if element.lines and not element.hidden():
+            self.end_block(owner)
         cell = element.name in ('mtd' if element.foreign else 'td th').split()
         if (cell or element.name in (FOREIGN_SHOWN if element.foreign else LINES)) \
                 and not element.hidden():
@@ -183,18 +223,33 @@ class Page:
             if c in BLANKS and not self.top.pre:
                 self.gap = max(self.gap, 1)
                 continue
-            if self.gap and self.text:
-                self.text.append(' \t\n'[self.gap - 1])
-            self.gap = 0
-            self.text.append(c)
+            gap, self.gap = ('', ' ', '\t', '\n')[self.gap], 0
+            if self.block.text:
+                self.block.text += gap
+            else:
+                self.block.gap = gap
+            self.block.text += c
+            if c > ' ':
+                self.block.counts[self.top.linked] += 1
 
     def close(self, element):
         """Close an element, and what is in it."""
         while True:
-            last, self.top = self.top, self.top.parent
-            self.separate(last)
+            last = self.top
+            self.separate(last, self.owner())
+            self.top = last.parent
+            if last.own:
+                self.end_own(last)
             if last is element:
                 return
+
+    def end_own(self, element):
+        """An element with lines of its own is closed: note what it may be."""
+        if not element.is_one('p'):
+            self.articles.append((element.credit, self.blocks[element.first:]))
+        if element.parent:
+            self.owner().credit += element.credit if element.is_one('p') else \
+                element.credit * 3 // 4
 
     def end(self, element):
         """End an element, which what is in it may outlast."""
@@ -202,8 +257,9 @@ class Page:
         if element.is_one('form', *FORMATTING) and \
                 any(e.special or e.loose for e in inner):
             inner[-1].parent = element.parent
-            for e in inner:
+            for e in reversed(inner):
                 e.depth -= 1
+                e.linked = e.link or e.parent.linked
         else:
             self.close(element)
 
@@ -262,9 +318,11 @@ class Page:
                                                lambda e: False):
                 return ''
             self.end_others(name)
+        owner = self.owner()
         element = Element(name, self.top, foreign, attributes)
         self.top = element
-        self.separate(element)
+        self.separate(element, owner)
+        element.first = len(self.blocks)
         raw = not foreign and name in RAW
         void = not foreign and name in VOID or \
             closes and (foreign or name in ROOTS)
@@ -377,8 +435,8 @@ class Page:
             return end + 1 if end >= 0 else len(page)
         return None
 
-    def read(self):
-        """The text of the page."""
+    def read(self, article=False):
+        """The text of the page, or of its article."""
         page = self.page
         at = 1 if page.startswith('\ufeff') else 0
         while at < len(page):
@@ -395,12 +453,26 @@ class Page:
             stands_for = reference(page, at) or (page[at], at + 1)
             self.write(stands_for[0])
             at = stands_for[1]
-        return ''.join(self.text)
+        self.end_block(self.owner())
+        everything = self.blocks
+        while self.top.parent:
+            self.close(self.top)
+        self.end_own(self.top)
+        credit, blocks = max(self.articles, key=lambda one: one[0])
+        if not article or credit == 0:
+            return joined(everything)
+        return joined([b for b in blocks if b.counts[1] * 2 <= sum(b.counts)])
 
 
-def text_of(page):
-    """The text of a page."""
-    return Page(page).read()
+def joined(blocks):
+    """The text of blocks."""
+    blocks = [b for b in blocks if b.text]
+    return ''.join(b.gap * (b is not blocks[0]) + b.text for b in blocks)
+
+
+def text_of(page, article=False):
+    """The text of a page, or of its article."""
+    return Page(page).read(article)
 
 
 # Random pages
@@ -424,6 +496,9 @@ PIECES = ('&amp;', '&amp', '&notit;', '&notin;', '&nGt;', '&#x80;', '&#128', '&#
           '>', '\n', '\r\n', '\t', ' ', '  ', '\f', '/>', 'a', 'bc', ' d ', '\x0b', '\x85')
 
 
+WORDS = ('x', 'yz ', ' <a href=x>z</a>é', '<a href=x>zz</a> ', 'é<i>w</i>')
+
+
 def random_page(chooser):
     """A page of tags that fit badly, and of what is easily read wrongly."""
     page = []
@@ -431,8 +506,10 @@ def random_page(chooser):
         kind = chooser.random()
         if kind < .15:
             page.append(chooser.choice(PIECES))
-        elif kind < .45:
+        elif kind < .4:
             page.append(chooser.choice('abcdefghijklmnop'))
+        elif kind < .45:
+            page.append(chooser.choice(WORDS) * chooser.randrange(10, 60))
         else:
             name = chooser.choice(COMMON if chooser.random() < .6 else TAGS)
             page.append('%s%s%s%s' % (
@@ -457,7 +534,8 @@ def write_random(seed, n, target):
 def write_texts(source, target):
     """The text of every page."""
     for label, page in read_rows(source, 2):
-        write_row(target, label, 'html', None if page is None else text_of(page))
+        for what in ('html', 'article'):
+            write_row(target, label, what, text_of(page, what == 'article'))
 
 
 # Tests of this file

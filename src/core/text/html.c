@@ -463,21 +463,40 @@ read_markup(ShHtml *html)
 	return true;
 }
 
+/* What is written of a page whose article is wanted: that alone; or 0. */
+static size_t
+leave_article(ShHtml *html, unsigned char *text)
+{
+	const ShArticle *article = &html->article;
+	size_t		start;
+
+	sh_html_end(html);
+	if (article->credit == 0)
+		return 0;
+	start = article->start + (article->start > 0);	/* the separator */
+	memmove(text, text + start, article->end - start);
+	return article->end - start;
+}
+
 /*
- * Write the text of a page; returns its bytes, for which there is to be room for
- * SH_HTML_BYTES.  Between long stretches of work "pause" is called.
+ * Write the text of a page, or of its article if it has one; returns its bytes, for
+ * which there is to be room for SH_HTML_BYTES.  Between long stretches of work "pause"
+ * is called.
  */
 size_t
 sh_html_text(const unsigned char *page, size_t length, unsigned char *text,
-			 void (*pause) (void))
+			 bool article, void (*pause) (void))
 {
 	ShHtml		html;
 	const unsigned char *next = page;
+	size_t		n;
 
 	html.at = page;
 	html.end = page + length;
 	html.start = html.to = text;
 	html.gap = SH_GAP_NONE;
+	memset(&html.article, 0, sizeof html.article);
+	html.article.wanted = article;
 	sh_html_begin(&html);
 	if (begins_with(page, html.end, "\xef\xbb\xbf"))
 		html.at += 3;
@@ -491,5 +510,8 @@ sh_html_text(const unsigned char *page, size_t length, unsigned char *text,
 		if (*html.at != '<' || !read_markup(&html))
 			read_text(&html);
 	}
-	return (size_t) (html.to - text);
+	if (!article)
+		return (size_t) (html.to - text);
+	n = leave_article(&html, text);
+	return n > 0 ? n : sh_html_text(page, length, text, false, pause);
 }

@@ -6,7 +6,8 @@
  * In come the bytes of a page in UTF-8, out goes its visible text.  html.c cuts the
  * page into tags and text, as the HTML standard's tokenizer does;
  * html_elements.c says what each element is, and which ones are open;
- * html_references.c knows the character references.
+ * html_references.c knows the character references; html_article.c finds the
+ * article among what else a page has.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -42,6 +43,10 @@
 #define SH_FOLDED		0x20	/* shows only what is SH_SHOWN */
 #define SH_SHOWN		0x40
 #define SH_LINK			0x80	/* is a link */
+#define SH_PARAGRAPH	0x4000	/* is no article */
+#define SH_BREAK		0x8000	/* ends a line */
+#define SH_OWN			0x10000 /* is SH_BLOCK or SH_CELL, and seen from its
+								 * start */
 
 /* What an element does to the reading. */
 #define SH_VOID			0x100	/* has no content */
@@ -65,7 +70,25 @@ typedef struct ShElement
 	bool		foreign;		/* what is in it is no HTML */
 	bool		hidden;
 	bool		shown_hidden;	/* and what is SH_SHOWN in it? */
+	struct ShElement *block;	/* the innermost one with lines of its own */
+
+	/* as an article */
+	size_t		start;			/* text before it */
+	uint64_t	credit;
 } ShElement;
+
+/* What is known of the article of a page, in characters that are no blanks. */
+typedef struct ShArticle
+{
+	bool		wanted;
+	uint64_t	plain;			/* of the text since the last block ended */
+	uint64_t	linked;			/* ... in links */
+	size_t		counted;		/* text before what is not counted */
+	size_t		block;			/* text before the block */
+	uint64_t	credit;			/* of the best element so far */
+	size_t		start;			/* text before it */
+	size_t		end;			/* ... and before what is behind it */
+} ShArticle;
 
 /* A tag. */
 typedef struct ShTag
@@ -90,6 +113,7 @@ typedef struct ShHtml
 #define SH_GAP_TAB		2
 #define SH_GAP_LINE		3
 	int			depth;			/* of the innermost element */
+	ShArticle	article;
 	ShElement	open[SH_HTML_OPEN + 2]; /* the first is the page, the last one
 										 * is closed at once */
 } ShHtml;
@@ -118,12 +142,19 @@ sh_html_hash(uint64_t hash, unsigned char byte)
 
 /* html.c */
 extern size_t sh_html_text(const unsigned char *page, size_t length,
-						   unsigned char *text, void (*pause) (void));
+						   unsigned char *text, bool article,
+						   void (*pause) (void));
 
 /* html_elements.c */
 extern void sh_html_begin(ShHtml *html);
 extern uint32_t sh_html_start_tag(ShHtml *html, const ShTag *tag);
 extern void sh_html_end_tag(ShHtml *html, uint64_t name);
+extern void sh_html_end(ShHtml *html);
+
+/* html_article.c */
+extern void sh_article_count(ShHtml *html);
+extern void sh_article_end_block(ShHtml *html, ShElement *block);
+extern void sh_article_end_element(ShHtml *html, const ShElement *element);
 
 /* html_references.c */
 extern size_t sh_html_reference(const unsigned char *p,

@@ -76,7 +76,7 @@ static const ShElementKind html_kinds[] = {
 	{"ol ul", SH_BLOCK, BLOCK | LIST, 0, 0, SCOPE},
 	{"li", SH_BLOCK, BLOCK | ITEM, ITEM, SPECIAL, SCOPE | LIST},
 	{"dd dt", SH_BLOCK, BLOCK | TERM, TERM, SPECIAL, SCOPE},
-	{"p", SH_BLOCK, LOOSE | ENDS_P | P | ANSWERED, 0, 0, SCOPE | BUTTON},
+	{"p", SH_BLOCK | SH_PARAGRAPH, LOOSE | ENDS_P | P | ANSWERED, 0, 0, SCOPE | BUTTON},
 	{"h1 h2 h3 h4 h5 h6", SH_BLOCK, BLOCK | HEADING, HEADING, ANY, SCOPE},
 	{"details", SH_BLOCK | SH_FOLDED, BLOCK | FOLDING, 0, 0, SCOPE},
 	{"summary", SH_BLOCK, BLOCK | SUMMARY, 0, 0, SCOPE},
@@ -112,7 +112,7 @@ static const ShElementKind html_kinds[] = {
 	0, 0, 0, 0},
 	{"script", SH_OUT | SH_RAW | SH_SCRIPT, 0, 0, 0, 0},
 
-	{"br", SH_VOID | SH_BLOCK, ANSWERED, 0, 0, 0},
+	{"br", SH_VOID | SH_BREAK, ANSWERED, 0, 0, 0},
 	{"hr", SH_VOID | SH_BLOCK, ENDS_P, 0, 0, 0},
 	{"area base basefont bgsound body col colgroup embed frame frameset head "
 		"html image img input keygen link meta param source track wbr", SH_VOID,
@@ -199,7 +199,7 @@ name_bit(uint64_t name)
 static void
 inherit(ShElement *element)
 {
-	const ShElement *around = element - 1;
+	ShElement  *around = element - 1;
 	bool		hidden = element->flags & SH_SHOWN ? around->shown_hidden :
 	around->hidden;
 
@@ -210,18 +210,24 @@ inherit(ShElement *element)
 		(around->foreign && !(element->flags & SH_HTML));
 	element->shown_hidden = (element->flags & SH_OUT) != 0 ||
 		(element->flags & SH_FOLDED ? around->hidden : around->shown_hidden);
+	element->block = element->flags & SH_OWN ? element : around->block;
 	element->hidden = hidden || (element->flags & (SH_OUT | SH_FOLDED)) != 0;
 }
 
-/* The innermost element starts or ends: so does a line, or a column. */
+/*
+ * The innermost element starts or ends: so does a line, or a column.  The text
+ * before is of another one with lines of its own, or of itself.
+ */
 static void
-separate(ShHtml *html)
+separate(ShHtml *html, ShElement *block)
 {
 	const ShElement *element = sh_html_top(html);
 
 	if (element->hidden)
 		return;
-	if (element->flags & SH_BLOCK)
+	if (html->article.wanted && element->flags & (SH_BLOCK | SH_CELL))
+		sh_article_end_block(html, block);
+	if (element->flags & (SH_BLOCK | SH_BREAK))
 		sh_html_separate(html, SH_GAP_LINE);
 	else if (element->flags & SH_CELL)
 		sh_html_separate(html, SH_GAP_TAB);
@@ -237,7 +243,14 @@ enter(ShHtml *html, uint64_t name, uint32_t flags, uint32_t roles)
 	element->flags = flags;
 	element->roles = roles;
 	inherit(element);
-	separate(html);
+	separate(html, element[-1].block);
+	if (!element->hidden && flags & (SH_BLOCK | SH_CELL))
+	{
+		element->flags |= SH_OWN;
+		element->block = element;
+	}
+	element->start = (size_t) (html->to - html->start);
+	element->credit = 0;
 }
 
 /* Close an open element, and all in it. */
@@ -245,7 +258,13 @@ static void
 leave(ShHtml *html, int depth)
 {
 	for (; html->depth >= depth; html->depth--)
-		separate(html);
+	{
+		ShElement  *element = &html->open[html->depth];
+
+		separate(html, element->block);
+		if (html->article.wanted && element->block == element)
+			sh_article_end_element(html, element);
+	}
 }
 
 /*
@@ -332,7 +351,7 @@ element_flags(const ShElement *around, const ShElementKind *kind,
 		flags |= SH_VOID;
 	if (!foreign && tag->hidden)
 		flags |= SH_OUT;
-	return flags | tag->flags;
+	return flags | (kind->roles & ANCHOR ? tag->flags : tag->flags & SH_OUT);
 }
 
 /* Begin a page. */
@@ -349,6 +368,7 @@ sh_html_begin(ShHtml *html)
 		filled = true;
 	}
 	memset(&html->open[0], 0, sizeof html->open[0]);
+	html->open[0].block = &html->open[0];
 	html->depth = 0;
 }
 
@@ -362,6 +382,8 @@ sh_html_start_tag(ShHtml *html, const ShTag *tag)
 	const ShElementKind *kind = find_kind(tag->name, sh_html_top(html)->foreign);
 	uint32_t	flags;
 
+	if (html->article.wanted)
+		sh_article_count(html);
 	if (kind->roles & LEAVES)
 	{
 		while (sh_html_top(html)->foreign)
@@ -389,8 +411,20 @@ sh_html_end_tag(ShHtml *html, uint64_t name)
 	int			depth = find_name(html, kind->roles & HEADING ? 0 : name,
 								  kind->within);
 
+	if (html->article.wanted)
+		sh_article_count(html);
 	if (depth > 0)
 		end_element(html, depth);
 	else if (kind->roles & ANSWERED && !sh_html_top(html)->hidden)
 		sh_html_separate(html, SH_GAP_LINE);
+}
+
+/* End a page whose article is wanted. */
+void
+sh_html_end(ShHtml *html)
+{
+	sh_article_count(html);
+	sh_article_end_block(html, html->open[html->depth].block);
+	leave(html, 1);
+	sh_article_end_element(html, html->open);
 }

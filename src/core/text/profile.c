@@ -10,7 +10,7 @@
  * A recipe may have several names, as word-2, word-2-2 and word-2-binary: then
  * the shortest is that of the profile, and the others find the same one.
  *
- * Each can read pages of HTML, as word-2-html, fold letters, as word-2-fold, and have
+ * Each can read pages of HTML, as word-2-html, or articles in them, fold letters, as word-2-fold, and have
  * a seed, as word-2-seed-4711: one that others do not know, so that they cannot
  * choose texts by their fingerprints.
  *
@@ -33,7 +33,9 @@
  * Part of the specification: what a name ends with by markup, and if it folds; and
  * what stands before a seed, and how long that is.
  */
-static const char *const markup_suffixes[SH_MARKUPS] = {"", "-html"};
+static const char *const markup_suffixes[SH_MARKUPS] = {
+	"", "-html", "-article"
+};
 #define FOLD		"-fold"
 #define SEED		"-seed-"
 #define SEED_DIGITS	19

@@ -5,7 +5,7 @@
  *
  * A profile is its unit (what a token is), how many tokens a feature has, and how
  * the number of times that a feature occurs becomes its weight (damping); it may
- * read a document as a page of HTML and fold letters first, and hash features by a
+ * read a document as a page of HTML, or its article, and fold letters first, and hash features by a
  * seed.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -35,6 +35,7 @@ typedef enum ShMarkup
 {
 	SH_MARKUP_NONE,				/* text */
 	SH_MARKUP_HTML,				/* a page */
+	SH_MARKUP_ARTICLE,			/* ... of which the article counts */
 	SH_MARKUPS
 } ShMarkup;
 
