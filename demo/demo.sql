@@ -110,4 +110,24 @@ INSERT INTO licenses
 SELECT 'MIT-mine', 'From a friend: ' || replace(body, 'Software', 'SOFTWARE')
 FROM licenses WHERE id = 'MIT';
 \set ON_ERROR_STOP on
+
 \echo
+\echo '8. Web pages as they come: minhash(html, ''word-2-capped-html'') sees what a browser'
+\echo '   shows.  MIT on other sites, bits from its text:'
+\echo
+
+SELECT what, minhash(html) <~> fp AS as_it_is,
+    minhash(html, 'word-2-capped-html') <~> fp AS by_html
+FROM licenses, replace(replace(body, '<', '&lt;'), '"', '&quot;') AS text,
+    LATERAL (VALUES
+    ('its own page', '<title>MIT</title><style>p { color: #222 }</style><p>' || text),
+    ('a mirror', '<table><tr><td>' || replace(text, E'\n', '<br>') || '</table>'),
+    ('a counter', '<p>' || text || '<p>You are visitor number 41,507.'),
+    ('an advert', '<p>' || replace(text, 'Permission', '<div class=ad><a href="/buy?id=7">'
+        '<b>Te</b>apots, now half the price!</a></div>Permission')),
+    ('a small change', '<p>' || replace(text, 'free of charge', 'at no cost')),
+    ('copied with more', '<h1>My licences</h1><p>I took this one from a friend, who took it '
+        'from somebody else, and so it is the oldest that I have.<pre>' || text || '</pre>'),
+    ('another licence', '<p>' || (SELECT body FROM licenses WHERE id = 'Zlib')))
+    AS page (what, html)
+WHERE id = 'MIT';
