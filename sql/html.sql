@@ -96,6 +96,7 @@ DROP TABLE site;
 SELECT quote_literal(simhash_article(replace(h, '#', 'The long and winding road, that leads to your door. ')))
 FROM (VALUES ('<nav><a href=x>#</a></nav><div><h1>A</h1><p>##<p>##<p>##</div><div>x</div><footer>f #</footer>'),
              ('<table><td>menu<td>#<p>#</table><p>#<p><a href=x>#</a><p>#'), ('<div><p>#<ul><li><a href=x>b</a></ul><p>#</div>'),
+             ('<nav>#</nav><div>#<footer>#</footer></div><aside><p>##<p>##</aside>'), ('<aside>#</aside>'),
              ('<div>few words</div> here'), ('<div>#<select><option>x</select><a href=x>####</a></div>'), (''))
      AS v(h);
 SELECT count(*) FILTER (WHERE minhash(html, 'word-2-article-fold') IS DISTINCT FROM minhash(simhash_article(html), 'word-2-fold')) AS wrong,

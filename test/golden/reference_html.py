@@ -175,11 +175,13 @@ class Block:
     def __init__(self):
         self.gap = self.text = ''
         self.counts = [0, 0]        # of what is no blank, outside and in links
+        self.apart = False          # from any article
 
     def credit(self):
         """What it is good for."""
         plain, linked = self.counts
-        good = plain + linked >= 40 and linked * 3 <= plain + linked
+        good = not self.apart and plain + linked >= 40 and \
+            linked * 3 <= plain + linked
         return plain if good else 0
 
 
@@ -201,7 +203,8 @@ class Page:
 
     def end_block(self, owner):
         """The text of an element's own lines ends."""
-        self.block.owner = owner
+        self.block.apart = any(e.is_one('aside', 'footer', 'nav')
+                               for e in (owner, *owner.around()))
         owner.credit += self.block.credit()
         self.blocks.append(self.block)
         self.block = Block()
@@ -249,7 +252,7 @@ class Page:
             self.articles.append((element.credit, self.blocks[element.first:]))
         if element.parent:
             self.owner().credit += element.credit if element.is_one('p') else \
-                element.credit * 3 // 4
+                element.credit * 3 // 5
 
     def end(self, element):
         """End an element, which what is in it may outlast."""
@@ -461,7 +464,8 @@ class Page:
         credit, blocks = max(self.articles, key=lambda one: one[0])
         if not article or credit == 0:
             return joined(everything)
-        return joined([b for b in blocks if b.counts[1] * 2 <= sum(b.counts)])
+        return joined([b for b in blocks
+                       if not b.apart and b.counts[1] * 2 <= sum(b.counts)])
 
 
 def joined(blocks):
@@ -481,7 +485,7 @@ TAGS = sorted(LEAVES | PARTS | VOID | RAW | OUT | LINES - {HEADING} | FORMATTING
               SPECIAL | FOREIGN_SHOWN | FOREIGN_OUT | ROOTS | FOREIGN_SPECIAL |
               {'details', 'x-y', 'SPAN', 'q', 'foreignObject', 'g', 'h', 'path'})
 COMMON = """p div span a b i li ul td tr table svg math mi text select option details
-    summary h1 h2 form pre""".split()
+    summary h1 h2 form pre nav aside""".split()
 ATTRIBUTES = (' hidden', ' HIDDEN=""', ' open', ' href=x', ' href="a>b"', " x='>'",
               ' style="display:none"', ' style=display:none',
               ' style="color:red; DISPLAY : None !important;display:block"',

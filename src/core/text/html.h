@@ -47,6 +47,7 @@
 #define SH_BREAK		0x8000	/* ends a line */
 #define SH_OWN			0x10000 /* is SH_BLOCK or SH_CELL, and seen from its
 								 * start */
+#define SH_APART		0x20000 /* is no part of an article */
 
 /* What an element does to the reading. */
 #define SH_VOID			0x100	/* has no content */

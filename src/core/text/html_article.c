@@ -5,12 +5,12 @@
  *
  * A block, which is the text from one start or end of a line of an element's own to
  * the next, is good if it is long and has few links.  It credits its length to the
- * element around it, most of that to the next, and so on: so an element that has many
- * good blocks, and as little else as can be, has the most, and is the article.  What
- * is mostly links is left out of it.
+ * element around it, three fifths of that to the next, and so on: so an element that
+ * has many good blocks, and as little else as can be, has the most, and is the article.
+ * What is mostly links is left out of it, and what is in <aside>, <footer> or <nav>.
  *
  * For example of two paragraphs of 100 characters in a <div>, beside which a <nav>
- * of links stands in the <body>, the div has 200, and the body 150.
+ * of links stands in the <body>, the div has 200, and the body 120.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -22,7 +22,7 @@
 #define GOOD_LEAST		40		/* characters of a good block */
 #define GOOD_LINKED		3		/* one in so many may be in links */
 #define KEPT_LINKED		2		/* ... in a block that is not left out */
-#define PASSED_ON(n)	((n) / 4 * 3 + (n) % 4 * 3 / 4)
+#define PASSED_ON(n)	((n) / 5 * 3 + (n) % 5 * 3 / 5)
 
 /* A tag comes: count the characters before it. */
 void
@@ -44,10 +44,11 @@ sh_article_end_block(ShHtml *html, ShElement *block)
 {
 	ShArticle  *article = &html->article;
 	uint64_t	all = article->plain + article->linked;
+	bool		apart = (block->all_flags & SH_APART) != 0;
 
-	if (all >= GOOD_LEAST && article->linked * GOOD_LINKED <= all)
+	if (!apart && all >= GOOD_LEAST && article->linked * GOOD_LINKED <= all)
 		block->credit += article->plain;
-	if (article->linked * KEPT_LINKED > all)
+	if (apart || article->linked * KEPT_LINKED > all)
 		html->to -= article->counted - article->block;
 	article->counted = article->block = (size_t) (html->to - html->start);
 	article->plain = article->linked = 0;

@@ -70,8 +70,9 @@ typedef struct ShElementKind
 } ShElementKind;
 
 static const ShElementKind html_kinds[] = {
-	{"article aside blockquote center dir dl fieldset figcaption figure footer "
-	"header hgroup main menu nav search section", SH_BLOCK, BLOCK, 0, 0, SCOPE},
+	{"article blockquote center dir dl fieldset figcaption figure header hgroup "
+	"main menu search section", SH_BLOCK, BLOCK, 0, 0, SCOPE},
+	{"aside footer nav", SH_BLOCK | SH_APART, BLOCK, 0, 0, SCOPE},
 	{"address div", SH_BLOCK, LOOSE | ENDS_P, 0, 0, SCOPE},
 	{"ol ul", SH_BLOCK, BLOCK | LIST, 0, 0, SCOPE},
 	{"li", SH_BLOCK, BLOCK | ITEM, ITEM, SPECIAL, SCOPE | LIST},
