@@ -52,8 +52,8 @@ weights = cppjieba idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
 compare = align describe families judge measures read_document \
 	similarity slips text_layout
-fingerprint = arrays bags compat_profiles features fingerprint hashbits_tokens \
-	hashes minhash pages passages shared utf8 wide
+fingerprint = arrays bags boilerplate compat_profiles features fingerprint \
+	hashbits_tokens hashes minhash pages passages shared utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
 core/pairs = clusters compare crowds engine plan rows sides wide_pairs

@@ -795,6 +795,50 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2000 ROWS 10;
 COMMENT ON FUNCTION simhash_shared(text, text, bigint) IS
 'passages that two documents share, with their places in both';
 
+CREATE FUNCTION simhash_boilerplate_learn(
+    state internal, document text)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_boilerplate_learn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION simhash_boilerplate_learn(internal, text) IS
+'count the lines of a document';
+
+CREATE FUNCTION simhash_boilerplate_learn(
+    state internal, document text, share double precision)
+RETURNS internal
+AS 'MODULE_PATHNAME', 'simhash_boilerplate_learn'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION
+simhash_boilerplate_learn(internal, text, double precision) IS
+'count the lines of a document';
+
+CREATE FUNCTION simhash_boilerplate_final(internal)
+RETURNS text
+AS 'MODULE_PATHNAME', 'simhash_boilerplate_final'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_boilerplate_final(internal) IS
+'the lines that many documents have';
+
+CREATE AGGREGATE simhash_boilerplate(document text) (
+    SFUNC = simhash_boilerplate_learn, STYPE = internal, SSPACE = 1000000,
+    FINALFUNC = simhash_boilerplate_final, PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_boilerplate(text) IS
+'lines that many documents of a site have';
+
+CREATE AGGREGATE simhash_boilerplate(document text, share double precision) (
+    SFUNC = simhash_boilerplate_learn, STYPE = internal, SSPACE = 1000000,
+    FINALFUNC = simhash_boilerplate_final, PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_boilerplate(text, double precision) IS
+'lines that more than a share of the documents of a site have';
+
+-- Not STRICT: where no boilerplate is known, the document is its own.
+CREATE FUNCTION simhash_without(document text, boilerplate text)
+RETURNS text
+AS 'MODULE_PATHNAME', 'simhash_without'
+LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash_without(text, text) IS
+'the document without the lines of the boilerplate';
+
 ----------------------------------------------------------------------------
 -- Choosing a profile and a distance
 ----------------------------------------------------------------------------

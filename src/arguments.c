@@ -142,3 +142,16 @@ simhash_check_least(const char *who, double at_least)
 				 errhint("It must be from 0 to 1.")));
 	return at_least;
 }
+
+/* The memory context of the aggregate that is being computed. */
+MemoryContext
+simhash_aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("aggregate function called in non-aggregate context")));
+	return context;
+}

@@ -59,5 +59,6 @@ extern bool simhash_choose(FunctionCallInfo fcinfo, int argument,
 extern int64 simhash_check_range(const char *who, const char *name, int64 value,
 								 int64 least, int64 most, int bits);
 extern double simhash_check_least(const char *who, double at_least);
+extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
 
 #endif							/* SIMHASH_H */

@@ -35,19 +35,6 @@ make_sums(MemoryContext context)
 	return sums;
 }
 
-/* The memory context of the aggregate that is being computed. */
-MemoryContext
-simhash_aggregate_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("aggregate function called in non-aggregate context")));
-	return context;
-}
-
 /* The state, argument 0, made when it is NULL. */
 static ShExact *
 get_sums(FunctionCallInfo fcinfo)

@@ -26,9 +26,6 @@
 #include "core/weights/exact.h"
 #include "core/weights/idf.h"
 
-/* weighted_agg.c */
-extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
-
 /* words.c */
 extern bool simhash_word_counts(const ShIdfTable *table, text *word);
 extern void simhash_apply_idf(const ShIdfTable *table,
