@@ -796,14 +796,6 @@ COMMENT ON FUNCTION simhash_shared(text, text, bigint) IS
 'passages that two documents share, with their places in both';
 
 CREATE FUNCTION simhash_boilerplate_learn(
-    state internal, document text)
-RETURNS internal
-AS 'MODULE_PATHNAME', 'simhash_boilerplate_learn'
-LANGUAGE C IMMUTABLE PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION simhash_boilerplate_learn(internal, text) IS
-'count the lines of a document';
-
-CREATE FUNCTION simhash_boilerplate_learn(
     state internal, document text, share double precision)
 RETURNS internal
 AS 'MODULE_PATHNAME', 'simhash_boilerplate_learn'
@@ -819,17 +811,11 @@ LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_boilerplate_final(internal) IS
 'the lines that many documents have';
 
-CREATE AGGREGATE simhash_boilerplate(document text) (
-    SFUNC = simhash_boilerplate_learn, STYPE = internal, SSPACE = 1000000,
-    FINALFUNC = simhash_boilerplate_final, PARALLEL = SAFE);
-COMMENT ON AGGREGATE simhash_boilerplate(text) IS
-'lines that many documents of a site have';
-
 CREATE AGGREGATE simhash_boilerplate(document text, share double precision) (
     SFUNC = simhash_boilerplate_learn, STYPE = internal, SSPACE = 1000000,
     FINALFUNC = simhash_boilerplate_final, PARALLEL = SAFE);
 COMMENT ON AGGREGATE simhash_boilerplate(text, double precision) IS
-'lines that more than a share of the documents of a site have';
+'lines that more than a share of documents have, and more than five of them';
 
 -- Not STRICT: where no boilerplate is known, the document is its own.
 CREATE FUNCTION simhash_without(document text, boilerplate text)

@@ -5,11 +5,11 @@
  *		them.
  *
  * A line is compared in its normal form, byte by byte: without blanks at its
- * ends, with one blank for others in a row.  In a line that is learnt a # stands
- * for each number, if it has a letter or a character that is not ASCII as well,
- * so that dates and counters are one line, but rows of numbers are many.
+ * ends, with one for others in a row.  In a line that is learnt a # stands for
+ * each number, if it has a letter or a character that is not ASCII as well: so
+ * dates and counters are one line each, but rows of numbers are many.
  *
- * Hashes stand for lines, with a seed that nobody knows, and are not stored.
+ * Hashes stand for lines, with a seed that nobody knows.  They are not stored.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -22,16 +22,12 @@
 #include "utils/builtins.h"
 
 #define LEAST_DOCUMENTS	5		/* boilerplate is in more than so many */
-#define DEFAULT_SHARE	0.02	/* and in more than such a share of them */
 
 /* What simhash_without() knows of a line. */
-enum
-{
-	OWN = 1,
-	BOILERPLATE
-};
+#define OWN			1
+#define BOILERPLATE	2
 
-/* Lines, each with a number; a text whose lines are read. */
+/* Lines, each with a number, and a text that is read line by line. */
 typedef struct Lines
 {
 	ShTally		numbers;
@@ -41,6 +37,7 @@ typedef struct Lines
 	const char *end;
 	char	   *normal;			/* its normal form */
 	Size		length;			/* of that */
+	bool		dated;			/* it has letters and digits */
 } Lines;
 
 /* What an aggregate has read. */
@@ -62,7 +59,6 @@ static void
 begin_lines(Lines *lines, MemoryContext context)
 {
 	simhash_init_tally(&lines->numbers, context);
-	sh_tally_begin(&lines->numbers);
 	lines->seed = pg_prng_uint64(&pg_global_prng_state);
 }
 
@@ -75,73 +71,79 @@ begin_text(Lines *lines, text *document)
 	lines->normal = palloc(VARSIZE_ANY_EXHDR(document));
 }
 
+/* Is that a digit of ASCII? */
+static inline bool
+is_digit(char c)
+{
+	return (unsigned char) (c - '0') < 10;
+}
+
 /* Read the next line, if there is one. */
 static bool
 next_line(Lines *lines)
 {
-	const char *p = lines->at = lines->next;
+	const char *p = lines->next;
+	const char *end = memchr(p, '\n', lines->end - p);
 	char	   *to = lines->normal;
+	bool		digits = false;
+	bool		letters = false;
+	bool		blank = true;
 
-	for (; p < lines->end && *p != '\n'; p++)
+	CHECK_FOR_INTERRUPTS();
+	lines->at = p;
+	lines->next = end = end != NULL ? end + 1 : lines->end;
+	for (; p < end; p++)
 	{
-		if ((unsigned char) *p > ' ')
-			*to++ = *p;
-		else if (to > lines->normal && to[-1] != ' ')
-			*to++ = ' ';
+		char		c = *p;
+		bool		follows = blank;
+
+		blank = (unsigned char) c <= ' ';
+		digits |= is_digit(c);
+		letters |= IS_HIGHBIT_SET(c) | ((unsigned char) ((c | 32) - 'a') < 26);
+		*to = blank ? ' ' : c;
+		to += !(blank & follows);
 	}
 	lines->length = to - lines->normal;
-	if (lines->length > 0 && to[-1] == ' ')
+	if (blank && lines->length > 0)
 		lines->length--;
-	lines->next = p + (p < lines->end);
-	CHECK_FOR_INTERRUPTS();
-	return lines->at < lines->end;
+	lines->dated = digits && letters;
+	return lines->at < end;
 }
 
-/* Put a # for each number of the line; false when nothing has changed. */
+/* Put a # for each number of the line; false when nothing is to be changed. */
 static bool
 hide_numbers(Lines *lines)
 {
 	char	   *to = lines->normal;
-	bool		digits = false;
-	bool		letters = false;
 
-	for (Size i = 0; i < lines->length; i++)
-	{
-		unsigned char c = lines->normal[i];
-
-		digits |= c >= '0' && c <= '9';
-		letters |= IS_HIGHBIT_SET(c) || ((c | 32) >= 'a' && (c | 32) <= 'z');
-	}
-	if (!digits || !letters)
+	if (!lines->dated)
 		return false;
 	for (Size i = 0; i < lines->length; i++)
 	{
-		char		c = lines->normal[i];
-
-		if (c < '0' || c > '9')
-			*to++ = c;
+		if (!is_digit(lines->normal[i]))
+			*to++ = lines->normal[i];
 		else if (to == lines->normal || to[-1] != '#')
 			*to++ = '#';
 	}
 	lines->length = to - lines->normal;
+	lines->dated = false;
 	return true;
 }
 
 /* The number of the line in a table. */
 static uint32 *
-number_of(Lines *lines, ShTally *table)
+number_of(const Lines *lines, ShTally *table)
 {
 	return sh_tally_count(table,
 						  hash_bytes_extended((unsigned char *) lines->normal,
 											  lines->length, lines->seed));
 }
 
-/* Count the lines of a document, each once; list those that are common now. */
+/* Count the lines of a document, each once; list those that become common. */
 static void
 learn_document(Learning *learning, text *document)
 {
 	Lines	   *lines = &learning->lines;
-	uint32	   *number;
 
 	learning->documents++;
 	sh_tally_begin(&learning->seen);
@@ -149,30 +151,25 @@ learn_document(Learning *learning, text *document)
 	while (next_line(lines))
 	{
 		(void) hide_numbers(lines);
-		if (lines->length == 0 || (*number_of(lines, &learning->seen))++ > 0)
-			continue;
-		number = number_of(lines, &lines->numbers);
-		if (++*number != LEAST_DOCUMENTS + 1)
-			continue;
-		appendBinaryStringInfo(&learning->common, lines->normal, lines->length);
-		appendStringInfoChar(&learning->common, '\n');
+		if (lines->length > 0 && (*number_of(lines, &learning->seen))++ == 0 &&
+			++*number_of(lines, &lines->numbers) == LEAST_DOCUMENTS + 1)
+			appendStringInfo(&learning->common, "%.*s\n", (int) lines->length,
+							 lines->normal);
 	}
-	pfree(lines->normal);
 }
 
 /*
- * simhash_boilerplate_learn(state internal, document text
- *		[, share double precision]) -> internal
+ * simhash_boilerplate_learn(state internal, document text,
+ *		share double precision) -> internal
  *
- * Transition: read a document.  A NULL document is ignored; a NULL share is the
- * default one.
+ * Transition: read a document.  A row with a NULL is ignored.
  */
 Datum
 simhash_boilerplate_learn(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = simhash_aggregate_context(fcinfo);
 	Learning   *learning = PG_ARGISNULL(0) ? NULL :
-		(Learning *) PG_GETARG_POINTER(0);
+	(Learning *) PG_GETARG_POINTER(0);
 
 	if (learning == NULL)
 	{
@@ -184,10 +181,11 @@ simhash_boilerplate_learn(PG_FUNCTION_ARGS)
 		initStringInfo(&learning->common);
 		MemoryContextSwitchTo(old);
 	}
-	learning->share = PG_NARGS() > 2 && !PG_ARGISNULL(2) ?
-		PG_GETARG_FLOAT8(2) : DEFAULT_SHARE;
-	if (!PG_ARGISNULL(1))
+	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
+	{
+		learning->share = PG_GETARG_FLOAT8(2);
 		learn_document(learning, PG_GETARG_TEXT_PP(1));
+	}
 	PG_RETURN_POINTER(learning);
 }
 
@@ -195,13 +193,13 @@ simhash_boilerplate_learn(PG_FUNCTION_ARGS)
  * simhash_boilerplate_final(state internal) -> text
  *
  * The lines that are in more than 5 of the documents, and in more than the share
- * of them; NULL when there was no document.
+ * of them that was given last; NULL when there was no document.
  */
 Datum
 simhash_boilerplate_final(PG_FUNCTION_ARGS)
 {
 	Learning   *learning = PG_ARGISNULL(0) ? NULL :
-		(Learning *) PG_GETARG_POINTER(0);
+	(Learning *) PG_GETARG_POINTER(0);
 	StringInfoData kept;
 	Lines	   *lines;
 
@@ -258,7 +256,6 @@ simhash_without(PG_FUNCTION_ARGS)
 		begin_text(&lines, PG_GETARG_TEXT_PP(1));
 		while (next_line(&lines))
 			*number_of(&lines, &lines.numbers) = BOILERPLATE;
-		pfree(lines.normal);
 	}
 	begin_text(&lines, PG_GETARG_TEXT_PP(0));
 	result = palloc(lines.end - lines.next + VARHDRSZ);
