@@ -146,7 +146,7 @@ def answered(text):
 
 
 def footer(text):
-    return text + ('\n--\nAnn Other, Example Limited\n12 Harbour Street, Newtown\n'
+    return text + ('\n-- \nAnn Other, Example Limited\n12 Harbour Street, Newtown\n'
                    'Phone +44 20 7946 0000, www.firm.example\n'
                    'This message is confidential. If you are not the addressee, '
                    'please tell the sender and delete it.')
@@ -235,7 +235,7 @@ def kinds(simplified):
         ('mail: quoted by >', ENGLISH, same, quoted, None),
         ('mail: and the line above', ENGLISH, same, answered, unquoted),
         ('mail: a footer of 37 words', ENGLISH, same, footer,
-         points % (r'\n--\n.*', '')),
+         points % (r'\n(--|_{10,})\s*\n.*', '')),
         ('a date and time', ENGLISH, same, stamped, stamps),
         ('a date and time in each line', ENGLISH, same, stamped_lines, stamps),
         ('OCR, one letter in 200', WESTERN, same, lambda t: misread(t, .005),
