@@ -96,6 +96,7 @@ VALUES = {
     'boolean': ['true'],
     'real[]': ["'{0.1,0.2,0.4,1}'::real[]"],
     'double precision': ['0.5::double precision'],
+    'numeric': ['1::pg_catalog.numeric'],
     'double precision[]': ['NULL::double precision[]'],
     'cstring': ["'x'::pg_catalog.cstring"],
     'name': ["'fp'::pg_catalog.name"],
