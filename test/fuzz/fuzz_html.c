@@ -37,7 +37,10 @@ read_page(const uint8_t *bytes, size_t length, bool article)
 	uint8_t    *text = malloc(SH_HTML_BYTES(length));
 	size_t		n;
 
-	/* One byte is left out at the front, so that the end is that of the block. */
+	/*
+	 * One byte is left out at the front, so that the end is that of the
+	 * block.
+	 */
 	memcpy(page + 1, bytes, length);
 	n = sh_html_text(page + 1, length, text, article, no_pause);
 	CHECK(n <= SH_HTML_BYTES(length));
