@@ -251,7 +251,8 @@ class Page:
         if not element.is_one('p'):
             self.articles.append((element.credit, self.blocks[element.first:]))
         if element.parent:
-            self.owner().credit += element.credit if element.is_one('p') else \
+            owner = next((e for e in element.around() if e.own), element.root())
+            owner.credit += element.credit if element.is_one('p') else \
                 element.credit * 3 // 5
 
     def end(self, element):
@@ -259,6 +260,8 @@ class Page:
         inner = [self.top, *self.top.around()][:self.top.depth - element.depth]
         if element.is_one('form', *FORMATTING) and \
                 any(e.special or e.loose for e in inner):
+            if element.own:
+                self.end_own(element)
             inner[-1].parent = element.parent
             for e in reversed(inner):
                 e.depth -= 1

@@ -54,7 +54,10 @@ sh_article_end_block(ShHtml *html, ShElement *block)
 	article->plain = article->linked = 0;
 }
 
-/* An element with lines of its own ends: is it the article? */
+/*
+ * An element with lines of its own ends, or is taken from among those that are open: is
+ * it the article, by the blocks that have ended?
+ */
 void
 sh_article_end_element(ShHtml *html, const ShElement *element)
 {
@@ -68,6 +71,6 @@ sh_article_end_element(ShHtml *html, const ShElement *element)
 	{
 		article->credit = element->credit;
 		article->start = element->start;
-		article->end = (size_t) (html->to - html->start);
+		article->end = article->block;
 	}
 }

@@ -285,6 +285,8 @@ end_element(ShHtml *html, int depth)
 		leave(html, depth);
 		return;
 	}
+	if (html->article.wanted && element->block == element)
+		sh_article_end_element(html, element);
 	memmove(element, element + 1,
 			(size_t) (html->depth - depth) * sizeof *element);
 	html->depth--;
