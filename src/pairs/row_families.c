@@ -3,12 +3,13 @@
  * row_families.c
  *		Families among the rows of a query: rows that are similar to one and the same.
  *
- * Where in some rows a word stands for another, families decide.  They are found first:
- * what the similarity of features by itself connects, whatever is made of the rows
- * then, and in whatever order they come.  What a family knows (src/compare/families.c) is
- * learnt when it is first asked for, and forgotten when memory is short; and so it is
- * with the entries of a row.  Two rows of a family with other entries need not be
- * aligned, so a table of a single form takes no longer than others.
+ * Where in some rows something stands for something else, families decide.  They are
+ * found first: what the similarity of features by itself connects, whatever is made of
+ * the rows then, and in whatever order they come.  What a family knows
+ * (src/compare/families.c) is learnt when it is first asked for, and forgotten when
+ * memory is short; and so it is with the entries of a row.  Two rows of a family with
+ * other entries need not be aligned, so a table of a single form takes no longer than
+ * others.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

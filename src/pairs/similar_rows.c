@@ -345,8 +345,7 @@ compare_rows(SimhashRowSearch *search, uint32 row, uint32 other, bool doubts,
 	verdict = simhash_documents_judge(search->rows.documents, row, other,
 									  simhash_families_find(search, other),
 									  similarity);
-	similar->doubted |= verdict == SIMHASH_OTHER_WORDS ||
-		(similar->doubt != NULL && verdict > SIMHASH_ALIKE_IN_FAMILY);
+	similar->doubted |= verdict > SIMHASH_ALIKE_IN_FAMILY;
 	return differ && simhash_is_alike(verdict) ? SIMHASH_UNLIKE : verdict;
 }
 
@@ -536,9 +535,9 @@ find_families(SimhashRowSearch *search)
 }
 
 /*
- * All that is near has been found: read the documents, and compare them.  As soon as a
- * word stands for another somewhere, families are to decide: they are sought, and all
- * is compared again.
+ * All that is near has been found: read the documents, and compare them.  As soon as
+ * there is a doubt somewhere, families are to decide: they are sought, and all is
+ * compared again, whatever is made of the rows.
  */
 static void
 compare_near(SimhashRowSearch *search)

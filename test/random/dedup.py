@@ -1017,8 +1017,9 @@ class Round:
         rng = self.rng
         self.with_plan = rng.random() < .5
         order = list(range(len(self.logs)))
-        if self.chain or any(c['ways'] > 1 or c['unique'] or c['key'] == 'ref'
-                             for c in self.table.children):
+        if self.chain or self.table.selfish or any(
+                c['ways'] > 1 or c['unique'] or c['key'] == 'ref'
+                for c in self.table.children):
             order.reverse()
         else:
             rng.shuffle(order)
