@@ -36,7 +36,7 @@ PG_FUNCTION_INFO_V1(simhash_dedup_apply);
 
 #define MOST_KEY		"2650"	/* bytes of a key, as an array */
 #define MOST_BYTES		200		/* of what the server says, in the plan */
-#define FIRST_LINES		10		/* of the first batch */
+#define FIRST_LINES		10		/* of the first batch, and at least */
 #define MOST_TRIES		10		/* of a batch that others stop */
 #define DROP_TRIES		20		/* to drop an index beside others */
 #define DROP_WAIT		20000L	/* microseconds in between */
@@ -121,7 +121,9 @@ prepare_plan(Removal *removal)
 								  "ALTER TABLE {plan} ADD done pg_catalog.text, REPLICA IDENTITY FULL");
 	check_plan(removal);
 	if (simhash_removal_do(removal, NULL, NULL, 0,
-						   "SELECT FROM pg_catalog.pg_index WHERE indrelid {=} '{oid}'::pg_catalog.oid",
+						   "SELECT FROM pg_catalog.pg_index JOIN pg_catalog.pg_attribute ON attrelid {=} indrelid"
+						   " AND attnum {=} indkey[0] AND attname {=} 'gone'::pg_catalog.name"
+						   " WHERE indrelid {=} '{oid}'::pg_catalog.oid",
 						   "oid", psprintf("%u", removal->plan)) == 0)
 	{
 		(void) simhash_removal_do(removal, NULL, NULL, 0, "CREATE INDEX ON {plan} (gone) WHERE done IS NULL");
@@ -513,8 +515,9 @@ take_lines(Removal *removal, Datum unused pg_attribute_unused())
 
 /*
  * Try to take a batch.  Where a row has moved to another partition meanwhile, or a
- * deadlock was ended, nothing of it is done, and the next one has the same lines.  The
- * next one has as many lines as are to be done in the time for which writers may wait.
+ * deadlock was ended, nothing of it is done, and the next one begins with the same line;
+ * but locks of earlier batches of one transaction stay.  The next one has as many lines
+ * as are to be done in the time for which writers may wait.
  */
 static void
 try_lines(Apply *apply)
@@ -525,7 +528,8 @@ try_lines(Apply *apply)
 
 	if (error != NULL &&
 		(ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_TRANSACTION_ROLLBACK ||
-		 IsolationUsesXactSnapshot() || ++apply->tries == MOST_TRIES))
+		 IsolationUsesXactSnapshot() || (apply->removal.atomic && apply->after != NULL) ||
+		 ++apply->tries == MOST_TRIES))
 		ReThrowError(error);
 	if (error == NULL)
 	{
@@ -537,7 +541,7 @@ try_lines(Apply *apply)
 	else
 		apply->tried = 1;
 	if (!apply->removal.atomic)
-		apply->size = (int64) Min(Max(apply->size * Min(SIMHASH_BATCH_TIME / took, 2), 1), apply->batch);
+		apply->size = (int64) Min(Max(apply->size * Min(SIMHASH_BATCH_TIME / took, 2), FIRST_LINES), apply->batch);
 }
 
 /* Carry out a batch; returns whether there may be another one. */
