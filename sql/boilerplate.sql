@@ -45,8 +45,9 @@ SELECT share, (SELECT count(*) FROM expected(share)) AS lines,
         SELECT * FROM expected(share) EXCEPT SELECT * FROM learn(share)) AS e) AS missing,
     (SELECT count(*) FROM (
         SELECT * FROM learn(share) EXCEPT SELECT * FROM expected(share)) AS e) AS wrong
-FROM unnest('{-1,0,0.02,0.2,0.9,1}'::float[]) AS share;
-SELECT simhash_boilerplate(body, 'NaN') = '' AS none FROM pages;
+FROM unnest('{0,0.001,0.02,0.2,0.9,1}'::float[]) AS share;
+SELECT simhash_boilerplate(body, 'NaN') FROM pages; -- error
+SELECT simhash_boilerplate(body, 50) FROM pages; -- error
 
 -- a document without it, against the definition
 CREATE TABLE boilerplate AS

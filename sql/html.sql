@@ -33,7 +33,7 @@ FROM (VALUES ('<!doctype html><title>x</title><style>x{}</style>a<!-- x > --><!-
              ('a<template>x<template>x</template>x</template>b<ruby>c<rp>x<rt>d</ruby>'),
              ('a<p hidden>x<b>x<div>b</div><li hidden>x<li>c<div hidden="until-found">x<div>x</div>x</div>d'),
              ('a<i style="DISPLAY : none">x</i>b<i style="display:none;display:inline">c</i><i style="visibility:hidden!important;visibility:visible">x</i>d'),
-             ('a<b hidden>x<div>x</b>b</div>c<span hidden>x<div>x</span>x</div>x</span>d'),
+             ('<p style="" style="display:none">a</p><p style="display:none" style="">x'), ('a<b hidden>x<div>x</b>b</div>c<span hidden>x<div>x</span>x</div>x</span>d'),
              ('<details>x<summary>a</summary>x</details><details open>b</details><dialog>x</dialog><dialog open>c</dialog>'),
              ('a<svg><title>x</title><style>x</style><path d="x"/>x<text>b<tspan>c</text></svg>d<svg>x<div>e'),
              ('a<math>x<mi>b</mi><mo>+</mo><annotation>x</annotation></math>c<div aria-hidden=true style="opacity:0">d'))
@@ -97,6 +97,7 @@ SELECT quote_literal(simhash_article(replace(h, '#', 'The long and winding road,
 FROM (VALUES ('<nav><a href=x>#</a></nav><div><h1>A</h1><p>##<p>##<p>##</div><div>x</div><footer>f #</footer>'),
              ('<table><td>menu<td>#<p>#</table><p>#<p><a href=x>#</a><p>#'), ('<div><p>#<ul><li><a href=x>b</a></ul><p>#</div>'),
              ('<nav>#</nav><div>#<footer>#</footer></div><aside><p>##<p>##</aside>'), ('<aside>#</aside>'),
+             ('<div><p>#<table><tr><td><a href=u>Next</a><td>Price 5</table><p>#</div>'),
              ('<div>few words</div> here'), ('<div>#<select><option>x</select><a href=x>####</a></div>'), (''))
      AS v(h);
 SELECT count(*) FILTER (WHERE minhash(html, 'word-2-article-fold') IS DISTINCT FROM minhash(simhash_article(html), 'word-2-fold')) AS wrong,

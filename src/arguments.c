@@ -130,17 +130,17 @@ simhash_check_range(const char *who, const char *name, int64 value, int64 least,
 	return value;
 }
 
-/* A value of "at_least", likewise; fails if it is NaN, too. */
+/* A value that is a share, likewise; fails if it is NaN, too. */
 double
-simhash_check_least(const char *who, double at_least)
+simhash_check_share(const char *who, const char *argument, double share)
 {
-	if (!(at_least >= 0 && at_least <= 1))
+	if (!(share >= 0 && share <= 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s%sargument \"at_least\" is %g", who, *who ? ": " : "",
-						at_least),
+				 errmsg("%s%sargument \"%s\" is %g", who, *who ? ": " : "", argument,
+						share),
 				 errhint("It must be from 0 to 1.")));
-	return at_least;
+	return share;
 }
 
 /* The memory context of the aggregate that is being computed. */

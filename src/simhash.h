@@ -45,7 +45,7 @@ simhash_set(const char *name, const char *value, GucAction action)
 #define simhash_check_not_null(fcinfo, ...) \
 	simhash_check_none_null(fcinfo, (const int[]) {__VA_ARGS__}, \
 							sizeof (int[]) {__VA_ARGS__} / sizeof(int))
-#define simhash_check_at_least(at_least) simhash_check_least("", at_least)
+#define simhash_check_at_least(at_least) simhash_check_share("", "at_least", at_least)
 
 /* arguments.c */
 extern void simhash_check_none_null(FunctionCallInfo fcinfo,
@@ -58,7 +58,7 @@ extern bool simhash_choose(FunctionCallInfo fcinfo, int argument,
 						   const char *yes, const char *no);
 extern int64 simhash_check_range(const char *who, const char *name, int64 value,
 								 int64 least, int64 most, int bits);
-extern double simhash_check_least(const char *who, double at_least);
+extern double simhash_check_share(const char *who, const char *argument, double share);
 extern MemoryContext simhash_aggregate_context(FunctionCallInfo fcinfo);
 
 #endif							/* SIMHASH_H */

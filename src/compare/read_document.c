@@ -126,6 +126,8 @@ read_words(SimhashWords *words, const ShProfile *profile,
 	bool		signs;
 
 	length = simhash_leave_layout(whole, length, plain, &signs);
+	if (whole != (unsigned char *) VARDATA_ANY(document))
+		pfree(unconstify(unsigned char *, whole));
 	words->n = words->bytes = 0;
 	words->room = (uint32) (length / 5 + SH_BATCH);
 	words->bytes_room = (uint32) (length + 16);

@@ -163,6 +163,8 @@ learn_document(Learning *learning, text *document)
  *		share double precision) -> internal
  *
  * Transition: read a document.  A row with a NULL is ignored.
+ *
+ * Errors: invalid_parameter_value (share).
  */
 Datum
 simhash_boilerplate_learn(PG_FUNCTION_ARGS)
@@ -183,7 +185,7 @@ simhash_boilerplate_learn(PG_FUNCTION_ARGS)
 	}
 	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2))
 	{
-		learning->share = PG_GETARG_FLOAT8(2);
+		learning->share = simhash_check_share("", "share", PG_GETARG_FLOAT8(2));
 		learn_document(learning, PG_GETARG_TEXT_PP(1));
 	}
 	PG_RETURN_POINTER(learning);

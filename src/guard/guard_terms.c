@@ -91,7 +91,7 @@ read_bound(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 	int			width;
 
 	terms->at_least = !asked->bounded ? SIMHASH_AT_LEAST :
-		simhash_check_least(asked->who, asked->at_least);
+		simhash_check_share(asked->who, "at_least", asked->at_least);
 	if (hamming != asked->limited || (hamming && asked->bounded))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

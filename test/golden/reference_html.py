@@ -97,7 +97,7 @@ class Element:
 
     def is_out(self, attributes):
         """Does nobody see what it has?"""
-        if any(style_is(style, *bad) for style in attributes.get('style', ())
+        if any(style_is(style, *bad) for style in attributes.get('style', ())[:1]
                for bad in (('display', 'none'), ('visibility', 'hidden'))):
             return True
         if self.foreign:
@@ -467,8 +467,15 @@ class Page:
         credit, blocks = max(self.articles, key=lambda one: one[0])
         if not article or credit == 0:
             return joined(everything)
-        return joined([b for b in blocks
-                       if not b.apart and b.counts[1] * 2 <= sum(b.counts)])
+        kept, gap = [], ''
+        for block in blocks:
+            if block.text:
+                gap = max(gap, block.gap, key=('', ' ', '\t', '\n').index)
+            if block.text and not block.apart and \
+                    block.counts[1] * 2 <= sum(block.counts):
+                block.gap, gap = gap, ''
+                kept.append(block)
+        return joined(kept)
 
 
 def joined(blocks):

@@ -157,12 +157,14 @@ copy_plain(ShHtml *html, const unsigned char *p)
 	return p;
 }
 
-/* Read text up to the next "<" but one that stands at the start. */
+/* Read text up to the next "<" but one that stands at the start, or to a pause. */
 static void
 read_text(ShHtml *html)
 {
 	const unsigned char *p = html->at;
 	const unsigned char *end = html->end;
+	size_t		most = (size_t) (end - p);
+	const unsigned char *stop = p + (most < SH_HTML_STRIDE ? most : SH_HTML_STRIDE);
 	bool		pre = (sh_html_top(html)->all_flags & SH_PRE) != 0;
 
 	if (sh_html_top(html)->hidden)
@@ -181,7 +183,7 @@ read_text(ShHtml *html)
 		else
 			write_character(html, p, read = 1, pre);
 		p = copy_plain(html, p + read);
-	} while (p < end && *p != '<');
+	} while (p < stop && *p != '<');
 	html->at = p;
 }
 
@@ -194,7 +196,11 @@ copy_raw(ShHtml *html, const unsigned char *end)
 	if (!sh_html_top(html)->hidden)
 	{
 		for (const unsigned char *p = html->at; p < end; p++)
+		{
 			write_character(html, p, 1, pre);
+			if ((size_t) (end - p) % SH_HTML_STRIDE == 0)
+				html->pause();
+		}
 	}
 	html->at = end;
 }
@@ -246,9 +252,11 @@ note_attribute(ShTag *tag, const unsigned char *name,
 				tag->flags |= SH_LINK;
 			break;
 		case 5:
-			if (is_name(name, name_end, "style") &&
-				(style_has(value, value_end, "display", "none") ||
-				 style_has(value, value_end, "visibility", "hidden")))
+			if (!is_name(name, name_end, "style") || tag->styled)
+				break;
+			tag->styled = true;
+			if (style_has(value, value_end, "display", "none") ||
+				style_has(value, value_end, "visibility", "hidden"))
 				tag->flags |= SH_OUT;
 			break;
 		case 6:
@@ -495,6 +503,7 @@ sh_html_text(const unsigned char *page, size_t length, unsigned char *text,
 	html.end = page + length;
 	html.start = html.to = text;
 	html.gap = SH_GAP_NONE;
+	html.pause = pause;
 	memset(&html.article, 0, sizeof html.article);
 	html.article.wanted = article;
 	sh_html_begin(&html);

@@ -98,6 +98,7 @@ typedef struct ShTag
 	bool		closes;			/* ends with "/>" */
 	bool		hidden;			/* has the attribute of that name */
 	bool		open;			/* ... of that */
+	bool		styled;			/* has a style: the first one counts */
 	uint32_t	flags;			/* what others make of its element */
 } ShTag;
 
@@ -108,6 +109,7 @@ typedef struct ShHtml
 	const unsigned char *end;
 	const unsigned char *start; /* of the text */
 	unsigned char *to;
+	void		(*pause) (void);	/* between stretches of work */
 	unsigned char gap;			/* blank before what comes: the greatest wins */
 #define SH_GAP_NONE		0
 #define SH_GAP_SPACE	1

@@ -38,6 +38,18 @@ sh_article_count(ShHtml *html)
 	article->counted = (size_t) (html->to - html->start);
 }
 
+/* Leave the block out, but for the separator that it begins with. */
+static void
+leave_out(ShHtml *html)
+{
+	ShArticle  *article = &html->article;
+
+	if (article->block > 0 && article->counted > article->block)
+		sh_html_separate(html, html->start[article->block] == '\n' ? SH_GAP_LINE :
+						 SH_GAP_TAB);
+	html->to -= article->counted - article->block;
+}
+
 /* A block ends, which the innermost element with lines of its own gets credit for. */
 void
 sh_article_end_block(ShHtml *html, ShElement *block)
@@ -49,7 +61,7 @@ sh_article_end_block(ShHtml *html, ShElement *block)
 	if (!apart && all >= GOOD_LEAST && article->linked * GOOD_LINKED <= all)
 		block->credit += article->plain;
 	if (apart || article->linked * KEPT_LINKED > all)
-		html->to -= article->counted - article->block;
+		leave_out(html);
 	article->counted = article->block = (size_t) (html->to - html->start);
 	article->plain = article->linked = 0;
 }
