@@ -14,7 +14,7 @@
 -- values to put beside the NULLs; those of some types have one within
 CREATE TABLE samples (type regtype, value text);
 INSERT INTO samples VALUES
-    ('bigint', '1'), ('integer', '1'), ('smallint', '1'), ('boolean', 'true'), ('float8', '1'),
+    ('bigint', '1'), ('integer', '1'), ('smallint', '1'), ('boolean', 'true'), ('float8', '1'), ('numeric', '1'),
     ('text', $$'word-1'$$), ('text', $$'near'$$), ('text', $$'fp'$$),
     ('text', $$'SELECT n, NULL::bigint FROM generate_series(1, 3) AS n'$$),
     ('text', $$'SELECT NULL::text, NULL::bigint FROM generate_series(1, 3) AS n'$$),
