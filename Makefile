@@ -61,8 +61,8 @@ core/blocks = entries layout probes
 core/weights = exact idf idf_sums idf_table idf_top
 core/fingerprint = accumulate bag document firsts minima tally
 core/foreign = digest hashbits python recipes
-core/text = ascii borders fold html html_article html_elements html_references letters profile shared_runs \
-	text windows word_places
+core/text = ascii borders fold html html_article html_elements html_references \
+	letters profile shared_runs text windows word_places
 
 WINGS = removal clusters guard index index/build index/check index/scan planner keys \
 	report tune pairs query search weights compare fingerprint

@@ -11,8 +11,8 @@
 --
 -- table, id, body and fp are SQL: a table's name and expressions over it, of any
 -- type but fp, which is bigint or bit(n); an id of several columns is written
--- with commas, and is the primary key where it is not said.  within names columns.  k, document, similarity, at_least, profile,
--- keep and apart are as for simhash_dedup_plan, but that the document is the body where
+-- with commas, and is the primary key where it is not said.  within names columns.
+-- k, document, similarity, at_least, profile, keep and apart are as for simhash_dedup_plan, but that the document is the body where
 -- it is not known what the fingerprint is of; rows that are equal by keep, or all
 -- without it, are in the order of id.  These searches serve the page:
 --

@@ -33,13 +33,6 @@ explain()
 	"$PYTHON" reference.py compare "$work/ours" "$work/theirs" <"$1" || :
 }
 
-texts=3000
-[ -z "${SIMHASH_SECONDS:-}" ] || texts=50000
-for ((round = 0; failed == 0 && (round == 0 ||
-	SECONDS < ${SIMHASH_SECONDS:-0}); round++)); do
-	"$PYTHON" reference.py random "$((seed + round))" $texts >"$work/texts"
-	check "seed_$((seed + round))" UTF8 "$work/texts"
-done
-echo "$((round * texts)) texts"
+check_random reference.py 3000 50000
 
 exit $failed

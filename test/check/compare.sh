@@ -66,6 +66,21 @@ one_of()
 	xz -dc "../../data/$2.tsv.xz" | awk -v n="$each" 'NR % n == 1 % n'
 }
 
+# Check random texts that the program $1 writes, $2 of them; a long run has $3, and
+# goes on with the next seeds.
+check_random()
+{
+	local n=$2 round
+
+	[ -z "${SIMHASH_SECONDS:-}" ] || n=$3
+	for ((round = 0; failed == 0 && (round == 0 ||
+		SECONDS < ${SIMHASH_SECONDS:-0}); round++)); do
+		"$PYTHON" "$1" random "$((seed + round))" "$n" >"$work/texts"
+		check "seed_$((seed + round))" UTF8 "$work/texts"
+	done
+	echo "$((round * n)) texts"
+}
+
 # The rows of texts.tsv that an encoding can hold, as its third column says.
 holding()
 {

@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include <utf8proc.h>
+
 /* Limits of the names, which end with zeros in the table. */
 #define NAME_BYTES		32
 #define NAME_ALONE_MAX	6		/* bytes of one that needs no semicolon */
@@ -23,7 +25,7 @@ typedef struct ShEntity
 	bool		alone;			/* it needs no semicolon */
 } ShEntity;
 
-#include "core/text/html_table.h"
+#include "core/text/entity_table.h"
 
 #define REPLACEMENT		0xfffd
 #define BEYOND			0x110000
@@ -35,18 +37,6 @@ static const uint16_t windows_1252[32] = {
 	0x90, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
 	0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d, 0x017e, 0x0178
 };
-
-/* Write a code point in UTF-8; returns its bytes. */
-static size_t
-encode(uint32_t c, unsigned char *to)
-{
-	size_t		n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-
-	for (size_t i = n - 1; i > 0; i--, c >>= 6)
-		to[i] = (unsigned char) (0x80 | (c & 0x3f));
-	to[0] = (unsigned char) (n == 1 ? c : (0xf00 >> n & 0xff) | c);
-	return n;
-}
 
 /* The value of a digit, in decimal or not; -1 if it is none. */
 static int
@@ -80,7 +70,7 @@ read_number(const unsigned char *p, const unsigned char *end,
 		c = REPLACEMENT;
 	else if (c >= 0x80 && c <= 0x9f)
 		c = windows_1252[c - 0x80];
-	*length = encode(c, to);
+	*length = (size_t) utf8proc_encode_char((int32_t) c, to);
 	return (size_t) (p - start);
 }
 

@@ -10,9 +10,9 @@
  * A recipe may have several names, as word-2, word-2-2 and word-2-binary: then
  * the shortest is that of the profile, and the others find the same one.
  *
- * Each can read pages of HTML, as word-2-html, or articles in them, fold letters, as word-2-fold, and have
- * a seed, as word-2-seed-4711: one that others do not know, so that they cannot
- * choose texts by their fingerprints.
+ * Each can read pages of HTML, as word-2-html, or articles in them, as word-2-article,
+ * fold letters, as word-2-fold, and have a seed, as word-2-seed-4711: one that others do
+ * not know, so that they cannot choose texts by their fingerprints.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

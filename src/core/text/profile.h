@@ -4,9 +4,9 @@
  *		Profiles: frozen recipes from documents to weighted features.
  *
  * A profile is its unit (what a token is), how many tokens a feature has, and how
- * the number of times that a feature occurs becomes its weight (damping); it may
- * read a document as a page of HTML, or its article, and fold letters first, and hash features by a
- * seed.
+ * the number of times that a feature occurs becomes its weight (damping); it may read
+ * a document as a page of HTML, or its article, and fold letters first, and hash
+ * features by a seed.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

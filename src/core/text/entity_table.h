@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * html_table.h
+ * entity_table.h
  *		The named character references of the HTML standard.
  *
  * Written by tools/entities; not for editing.  They are in the order of their
@@ -10,8 +10,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SH_HTML_TABLE_H
-#define SH_HTML_TABLE_H
+#ifndef SH_ENTITY_TABLE_H
+#define SH_ENTITY_TABLE_H
 
 static const ShEntity entities[2125] = {
 	{"AElig", "\xc3\x86", 1},
