@@ -8,10 +8,10 @@
  * Algorithmica 1 (1986): for d = 0, 1, 2 ... words that differ, how far each diagonal
  * is reached.  It takes time and memory by the length and by the square of what
  * differs, and gives up where this is more than is allowed, as such lists are not
- * alike.  What both begin and end with is left out first.  Where much differs, how much
- * it is in the end is counted before, 64 words at once, by H. Hyyro, "Bit-parallel LCS-length
- * computation revisited" (2004); then only those diagonals are followed from which the
- * end can still be reached.
+ * alike.  What both begin and end with is left out first.  Where so much differs that
+ * it takes longer, a longest common part is followed by 64 words at once, as H. Hyyro
+ * counts it, "Bit-parallel LCS-length computation revisited" (2004), and what is not
+ * in that part is read off the bits of each step.
  *
  * A place in which words stand on both sides is a replacement: something stands for
  * something else.  Where a word in between is in both by chance, a shortest script
@@ -30,9 +30,11 @@
  */
 #include "compare/compare.h"
 
+#include <math.h>
+
 #include "port/pg_bitutils.h"
 
-#define MUCH			128		/* words that differ, before all are counted */
+#define STEP_BLOCKS		8		/* of 64 words, that another step takes as long as */
 
 /* Where a word stands among 64 of a list. */
 typedef struct Match
@@ -40,7 +42,16 @@ typedef struct Match
 	uint64		hash;
 	uint64		mask;
 	uint32		block;
+	uint32		next;			/* where it stands next; 0 for nowhere */
 } Match;
+
+/* The words of a list, and where they stand. */
+typedef struct Matches
+{
+	uint32		last_slot;
+	uint32	   *slots;			/* by hashes: the first match; 0 in an empty one */
+	Match	   *list;			/* from 1 on */
+} Matches;
 
 /* Two lists of words, without what both begin and end with. */
 typedef struct Alignment
@@ -86,94 +97,85 @@ step(const int32 *before, int32 d, int32 i, bool *put_in)
 	return *put_in ? before[i] : before[i - 1] + 1;
 }
 
-/* For qsort: matches by their words, and by where these stand. */
-static int
-compare_matches(const void *a, const void *b)
+/* The slot of a word, or the empty one where it belongs. */
+static inline uint32 *
+find_slot(const Matches *matches, uint64 hash)
 {
-	const Match *x = a;
-	const Match *y = b;
+	uint32		i = (uint32) hash & matches->last_slot;
 
-	return x->hash != y->hash ? (x->hash < y->hash ? -1 : 1) :
-		x->block < y->block ? -1 : x->block > y->block;
+	while (matches->slots[i] != 0 && matches->list[matches->slots[i]].hash != hash)
+		i = (i + 1) & matches->last_slot;
+	return &matches->slots[i];
 }
 
-/* List where each word of the first list stands, by words. */
-static uint32
-list_matches(const Alignment *align, Match *list)
+/* Find where each word of the first list stands. */
+static Matches
+find_matches(const Alignment *align)
 {
+	Matches		matches;
 	uint32		n = 0;
 
-	for (int32 i = 0; i < align->na; i++)
+	matches.last_slot = pg_nextpower2_32((uint32) align->na * 2) - 1;
+	matches.slots = palloc0((matches.last_slot + 1) * sizeof *matches.slots);
+	matches.list = palloc((align->na + 1) * sizeof *matches.list);
+	for (int32 i = align->na; i-- > 0;)
 	{
-		list[i].hash = align->a[i].hash;
-		list[i].mask = UINT64CONST(1) << (i % 64);
-		list[i].block = (uint32) i / 64;
+		uint32	   *slot = find_slot(&matches, align->a[i].hash);
+		uint32		block = (uint32) i / 64;
+
+		if (*slot == 0 || matches.list[*slot].block != block)
+		{
+			Match		match = {align->a[i].hash, 0, block, *slot};
+
+			matches.list[++n] = match;
+			*slot = n;
+		}
+		matches.list[*slot].mask |= UINT64CONST(1) << (i % 64);
 	}
-	qsort(list, align->na, sizeof *list, compare_matches);
-	for (int32 i = 0; i < align->na; i++)
-	{
-		if (n > 0 && compare_matches(&list[n - 1], &list[i]) == 0)
-			list[n - 1].mask |= list[i].mask;
-		else
-			list[n++] = list[i];
-	}
-	return n;
+	return matches;
 }
 
 /*
- * Count the differences: a bit that is clear in the end is a word of a longest common
- * part.  A block changes only where the word stands, or by what is carried into it.
+ * Follow a longest common part through the second list: after each of its words, a bit
+ * that is clear is a word of the first list by which that part is longer than without
+ * it.  A block changes only where the word stands, or by what is carried into it.
  */
-static int32
-count_differences(const Alignment *align)
+static uint64 *
+follow_common(const Alignment *align, uint32 blocks)
 {
-	Match	   *list = palloc(align->na * sizeof *list);
-	uint32		n = list_matches(align, list);
-	uint32		blocks = (uint32) (align->na + 63) / 64;
-	uint64	   *bits = palloc(blocks * sizeof *bits);
-	int32		common = (int32) blocks * 64;
+	Matches		matches = find_matches(align);
+	uint64	   *rows = palloc(((Size) align->nb + 1) * blocks * sizeof *rows);
 
-	memset(bits, 0xff, blocks * sizeof *bits);
+	memset(rows, 0xff, blocks * sizeof *rows);
 	for (int32 j = 0; j < align->nb; j++)
 	{
-		uint64		hash = align->b[j].hash;
+		uint64	   *bits = rows + (Size) (j + 1) * blocks;
+		uint32		at = *find_slot(&matches, align->b[j].hash);
 		bool		carry = false;
-		uint32		at = 0;
 
-		for (uint32 end = n, middle; at < end;)
+		memcpy(bits, bits - blocks, blocks * sizeof *bits);
+		for (uint32 block = 0; block < blocks && (carry || at != 0); block++)
 		{
-			middle = (at + end) / 2;
-			if (list[middle].hash < hash)
-				at = middle + 1;
-			else
-				end = middle;
-		}
-		for (uint32 block = 0; block < blocks; block++)
-		{
-			bool		found = at < n && list[at].hash == hash;
 			uint64		mask = 0;
 			uint64		before;
 			uint64		sum;
 
-			if (!carry && !found)
-				break;
 			if (!carry)
-				block = list[at].block;
-			if (found && list[at].block == block)
-				mask = list[at++].mask;
+				block = matches.list[at].block;
+			if (at != 0 && matches.list[at].block == block)
+			{
+				mask = matches.list[at].mask;
+				at = matches.list[at].next;
+			}
 			before = bits[block];
 			sum = before + (before & mask) + carry;
 			bits[block] = sum | (before & ~mask);
 			carry = sum < before || (carry && sum == before);
 		}
+		if (j % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
 	}
-	if (align->na % 64 != 0)
-		bits[blocks - 1] |= PG_UINT64_MAX << (align->na % 64);
-	for (uint32 i = 0; i < blocks; i++)
-		common -= pg_popcount64(bits[i]);
-	pfree(bits);
-	pfree(list);
-	return align->na + align->nb - 2 * common;
+	return rows;
 }
 
 /*
@@ -183,32 +185,14 @@ count_differences(const Alignment *align)
 static int32
 reach_end(Alignment *align, int32 most)
 {
-	bool		counted = false;
-
+	align->reached = palloc((most + 1) * sizeof *align->reached);
 	for (int32 d = 0; d <= most; d++)
 	{
-		int32	   *reached;
-		int32		first = 0;
-		int32		last = d;
+		int32	   *reached = palloc((d + 1) * sizeof *reached);
 
 		CHECK_FOR_INTERRUPTS();
-		if (d == MUCH && (int64) align->na * align->nb / 64 <= (int64) most * most)
-		{
-			int32		count = count_differences(align);
-
-			if (count > most)
-				return count;
-			most = count;
-			counted = true;
-		}
-		if (counted)
-		{
-			first = Max(first, (align->na - align->nb - most) / 2 + d);
-			last = Min(last, (align->na - align->nb + most) / 2);
-		}
-		reached = palloc((d + 1) * sizeof *reached);
 		align->reached[d] = reached;
-		for (int32 i = first; i <= last; i++)
+		for (int32 i = 0; i <= d; i++)
 		{
 			bool		put_in;
 			int32		x = d == 0 ? 0 : step(align->reached[d - 1], d, i, &put_in);
@@ -261,6 +245,56 @@ go_back(Alignment *align, int32 d)
 		note_word(align, x, start - k - put_in, put_in);
 		k += put_in ? 1 : -1;
 	}
+}
+
+/* Go back from the end by the bits of a longest common part. */
+static void
+go_back_by_bits(Alignment *align, const uint64 *rows, uint32 blocks)
+{
+	int32		x = align->na;
+	int32		y = align->nb;
+
+	while (x > 0 || y > 0)
+	{
+		const uint64 *row = rows + (Size) y * blocks + Max(x - 1, 0) / 64;
+		uint64		bit = UINT64CONST(1) << (Max(x - 1, 0) % 64);
+
+		if (x > 0 && *row & bit)
+			note_word(align, --x, y, false);
+		else if (x == 0 || (row[-(int64) blocks] & bit) == 0)
+			note_word(align, x, --y, true);
+		else
+		{
+			x--;
+			y--;
+		}
+	}
+}
+
+/* Find the words that only one list has, unless they are more than that. */
+static bool
+find_words(Alignment *align, int32 most)
+{
+	uint32		blocks = (uint32) (align->na + 63) / 64;
+	int32		limit = Min(most, (int32) sqrt((double) align->nb * (blocks + STEP_BLOCKS)));
+	int32		d = reach_end(align, limit);
+	uint64	   *rows = NULL;
+
+	if (d > limit && limit < most)
+	{
+		rows = follow_common(align, blocks);
+		d = align->nb - align->na;
+		for (int32 i = 0; i < align->na; i++)
+			d += 2 * (int32) (rows[(Size) align->nb * blocks + i / 64] >> (i % 64) & 1);
+	}
+	if (d > most)
+		return false;
+	align->found = palloc((d + 1) * sizeof *align->found);
+	if (rows == NULL)
+		go_back(align, d);
+	else
+		go_back_by_bits(align, rows, blocks);
+	return true;
 }
 
 /*
@@ -331,29 +365,23 @@ find_places(const SimhashWords *a, const SimhashWords *b, uint32 most,
 	Alignment	align = {
 		.a = a->list,.b = b->list,.na = (int32) a->n,.nb = (int32) b->n
 	};
-	int32		least;
-	int32		d = 0;
 
 	trim(&align);
-	least = abs(align.na - align.nb);
 	most = Min(most, (uint32) (align.na + align.nb));
-	if ((uint32) least > most)
+	if ((uint32) abs(align.na - align.nb) > most)
 		return false;
-	align.found = palloc((most + 1) * sizeof *align.found);
 	if (align.na == 0 || align.nb == 0)
 	{
-		SimhashDifference all = {0, (uint32) align.na, 0, (uint32) align.nb};
-
-		align.found[0] = all;
-		align.n = align.na + align.nb > 0;
+		align.found = palloc(sizeof *align.found);
+		align.found->a = align.found->b = 0;
+		align.found->na = (uint32) align.na;
+		align.found->nb = (uint32) align.nb;
+		align.n = most > 0;
 	}
 	else
 	{
-		align.reached = palloc((most + 1) * sizeof *align.reached);
-		d = reach_end(&align, (int32) most);
-		if (d > (int32) most)
+		if (!find_words(&align, (int32) most))
 			return false;
-		go_back(&align, d);
 		order_places(&align);
 	}
 	for (uint32 i = 0; i < align.n; i++)
