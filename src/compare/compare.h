@@ -168,6 +168,14 @@ typedef struct SimhashComparison
 /* What is known of rows that are near to each other; see families.c. */
 typedef struct SimhashFamily SimhashFamily;
 
+/* What a family knows of one of its texts. */
+typedef struct SimhashMember
+{
+	int32	   *map;			/* which word of the base each word is, or -1 */
+	SimhashDifference *entries; /* by entry: the words that stand there; NULL if
+								 * it is too different from the base */
+} SimhashMember;
+
 /* text_layout.c */
 extern Size simhash_leave_layout(const unsigned char *from, Size length,
 								 unsigned char *out, bool *signs);
@@ -196,13 +204,11 @@ extern SimhashVerdict simhash_judge(const SimhashComparison *comparison,
 extern SimhashFamily *simhash_family_begin(const SimhashWords *base, uint32 most);
 extern void simhash_family_add(SimhashFamily *family, const SimhashWords *words);
 extern void simhash_family_end(SimhashFamily *family);
-extern SimhashDifference *simhash_family_entries(const SimhashFamily *family,
-												 const SimhashWords *words);
-extern bool simhash_family_differ(const SimhashFamily *family, const SimhashWords *a,
-								  const SimhashDifference *of_a, const SimhashWords *b,
-								  const SimhashDifference *of_b);
-extern void simhash_family_ask(SimhashFamily *family, const SimhashWords *a,
-							   const SimhashWords *b);
+extern SimhashMember simhash_family_member(const SimhashFamily *family,
+										   const SimhashWords *words);
+extern bool simhash_family_differ(SimhashFamily *family, const SimhashWords *a,
+								  const SimhashMember *of_a, const SimhashWords *b,
+								  const SimhashMember *of_b);
 extern bool simhash_family_has_entry(const SimhashFamily *family, const SimhashWords *a,
 									 const SimhashWords *b,
 									 const SimhashDifference *place);

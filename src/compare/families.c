@@ -45,8 +45,8 @@ struct SimhashFamily
 	uint32	   *fillers;		/* of each row: by slot */
 	Bitmapset  *entries;		/* slots */
 
-	/* what moves: of two texts, which word of the base each of their words is */
-	int32	   *maps[2];
+	/* what moves: what is known of the two texts that it is asked about */
+	const SimhashMember *members[2];
 };
 
 /* Begin a family around a base, in the current memory context. */
@@ -149,22 +149,14 @@ simhash_family_end(SimhashFamily *family)
 	pfree(fillers);
 }
 
-/* Which word of the base each word of a text is; -1 for none. */
-static int32 *
-map_words(SimhashFamily *family, const SimhashWords *words)
+/* Which word of the base each word of a text is, by the places where they differ. */
+static void
+map_words(int32 *map, uint32 n, const SimhashDifference *places, uint32 count)
 {
-	int32	   *map = MemoryContextAllocHuge(CurrentMemoryContext,
-											 words->n * sizeof *map + 1);
-	SimhashDifference *places;
-	uint32		count = 0;
 	int32		word = 0;
 	uint32		at = 0;
 
-	if (!simhash_align(&family->base, words, SIMHASH_ALIGNED_MOST, &places, &count))
-		at = words->n;
-	for (uint32 i = 0; i < at; i++)
-		map[i] = -1;
-	for (uint32 i = 0; at < words->n || i < count;)
+	for (uint32 i = 0; at < n || i < count;)
 	{
 		if (i < count && at == places[i].b)
 		{
@@ -176,50 +168,63 @@ map_words(SimhashFamily *family, const SimhashWords *words)
 		else
 			map[at++] = word++;
 	}
-	return map;
 }
 
-/*
- * Where a text has the entries of its family, in the current memory context: for each
- * run of words of the base that are entries, which of its words stand there.  NULL if
- * it is too different from the base.
- */
-SimhashDifference *
-simhash_family_entries(const SimhashFamily *family, const SimhashWords *words)
+/* Which words of a text stand at each entry of its family, likewise. */
+static void
+find_entries(SimhashDifference *entries, const SimhashFamily *family,
+			 const SimhashDifference *places, uint32 count)
 {
-	SimhashDifference *entries = palloc(bms_num_members(family->entries) *
-										sizeof *entries + 1);
-	SimhashDifference *places;
-	uint32		count;
-	uint32		n = 0;
 	uint32		next = 0;
 	int			slot = -1;
 
-	if (!simhash_align(&family->base, words, SIMHASH_ALIGNED_MOST, &places, &count))
-		return NULL;
-	while ((slot = bms_next_member(family->entries, slot)) >= 0)
+	for (; (slot = bms_next_member(family->entries, slot)) >= 0; entries++)
 	{
-		SimhashDifference *entry = &entries[n++];
 		uint32		word = (uint32) slot / 2;
 		uint32		shift;
 
-		memset(entry, 0, sizeof *entry);
+		memset(entries, 0, sizeof *entries);
 		if (slot == SLOT_OF_GAP((int) word))
 			continue;
 		while (next < count && places[next].a + places[next].na <= word)
 			next++;
 		if (next < count && places[next].a <= word)
 		{
-			*entry = places[next];
+			*entries = places[next];
 			continue;
 		}
 		shift = next == 0 ? 0 : places[next - 1].b + places[next - 1].nb -
 			places[next - 1].a - places[next - 1].na;
-		entry->a = word;
-		entry->b = word + shift;
-		entry->na = entry->nb = 1;
+		entries->a = word;
+		entries->b = word + shift;
+		entries->na = entries->nb = 1;
 	}
-	return entries;
+}
+
+/* Find what a family knows of a text, in the current memory context. */
+SimhashMember
+simhash_family_member(const SimhashFamily *family, const SimhashWords *words)
+{
+	SimhashMember member = {
+		.map = MemoryContextAllocHuge(CurrentMemoryContext, words->n * sizeof *member.map + 1)
+	};
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash alignment",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	SimhashDifference *places;
+	uint32		count;
+
+	memset(member.map, 0xff, words->n * sizeof *member.map);
+	if (simhash_align(&family->base, words, SIMHASH_ALIGNED_MOST, &places, &count))
+	{
+		map_words(member.map, words->n, places, count);
+		member.entries = MemoryContextAlloc(old, bms_num_members(family->entries) *
+											sizeof *member.entries + 1);
+		find_entries(member.entries, family, places, count);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return member;
 }
 
 /*
@@ -253,22 +258,26 @@ replaces(const SimhashWords *a, const SimhashWords *b, const SimhashDifference *
 }
 
 /*
- * Do two texts of a family differ by an entry?  What one of them has not is no
- * difference, nor is a slip.
+ * Ask a family about two of its texts, which it knows: do they differ by an entry?
+ * What one of them has not is no difference, nor is a slip.
  */
 bool
-simhash_family_differ(const SimhashFamily *family, const SimhashWords *a,
-					  const SimhashDifference *of_a, const SimhashWords *b,
-					  const SimhashDifference *of_b)
+simhash_family_differ(SimhashFamily *family, const SimhashWords *a, const SimhashMember *of_a,
+					  const SimhashWords *b, const SimhashMember *of_b)
 {
-	int			n = bms_num_members(family->entries);
+	int			n = of_a->entries == NULL || of_b->entries == NULL ? 0 :
+	bms_num_members(family->entries);
 
+	family->members[0] = of_a;
+	family->members[1] = of_b;
 	for (int i = 0; i < n; i++)
 	{
-		SimhashDifference place = {of_a[i].b, of_a[i].nb, of_b[i].b, of_b[i].nb};
+		const SimhashDifference *x = &of_a->entries[i];
+		const SimhashDifference *y = &of_b->entries[i];
+		SimhashDifference place = {x->b, x->nb, y->b, y->nb};
 		uint32		slips;
 
-		if (place.na > 0 && place.nb > 0 && of_a[i].na == of_b[i].na &&
+		if (place.na > 0 && place.nb > 0 && x->na == y->na &&
 			filler_of(a, place.a, place.na) != filler_of(b, place.b, place.nb) &&
 			!simhash_are_slips(a, b, &place, &slips) &&
 			((a->list[place.a].hash != b->list[place.b].hash &&
@@ -277,14 +286,6 @@ simhash_family_differ(const SimhashFamily *family, const SimhashWords *a,
 			return true;
 	}
 	return false;
-}
-
-/* Begin to ask about two texts, whose maps go with the current memory context. */
-void
-simhash_family_ask(SimhashFamily *family, const SimhashWords *a, const SimhashWords *b)
-{
-	family->maps[0] = map_words(family, a);
-	family->maps[1] = map_words(family, b);
 }
 
 /*
@@ -308,13 +309,13 @@ has_entry(const SimhashFamily *family, const int32 *map, uint32 n, uint32 from,
 	return next >= 0 && (end == n || next < SLOT_OF_WORD(map[end]));
 }
 
-/* Is an entry where two texts differ? */
+/* Is an entry where the two texts differ? */
 bool
 simhash_family_has_entry(const SimhashFamily *family, const SimhashWords *a,
 						 const SimhashWords *b, const SimhashDifference *place)
 {
 	bool		put_in = place->na == 0 || place->nb == 0;
 
-	return has_entry(family, family->maps[0], a->n, place->a, place->a + place->na, put_in) ||
-		has_entry(family, family->maps[1], b->n, place->b, place->b + place->nb, put_in);
+	return has_entry(family, family->members[0]->map, a->n, place->a, place->a + place->na, put_in) ||
+		has_entry(family, family->members[1]->map, b->n, place->b, place->b + place->nb, put_in);
 }

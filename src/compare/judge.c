@@ -332,8 +332,6 @@ judge_words(double at_least, const SimhashWords *a, const SimhashWords *b,
 
 	if (!simhash_align(a, b, (uint32) Min(2 * most + 4, SIMHASH_ALIGNED_MOST), &places, &n))
 		return SIMHASH_UNLIKE;
-	if (n > 0 && family != NULL)
-		simhash_family_ask(family, a, b);
 	for (uint32 i = 0; i < n; i++)
 	{
 		judging.same += count_kinds(a, end, places[i].a - end, ~SIMHASH_SOFT_SIGN);

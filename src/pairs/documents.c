@@ -474,6 +474,20 @@ simhash_documents_judge(SimhashDocuments *documents, uint32 a, uint32 b,
 						 &documents->bag, family, similarity);
 }
 
+/* How similar two rows are by their features alone; -1 if one of them has none. */
+double
+simhash_documents_similarity(SimhashDocuments *documents, uint32 a, uint32 b)
+{
+	SimhashMeasure measure = documents->comparison.measure;
+	double		similarity;
+
+	if (simhash_measures[measure].aligned)
+		documents->comparison.measure = SIMHASH_JACCARD;
+	(void) simhash_documents_judge(documents, a, b, NULL, &similarity);
+	documents->comparison.measure = measure;
+	return similarity;
+}
+
 /* What differs between two rows that have been read, for people; NULL if too much. */
 text	   *
 simhash_documents_describe(SimhashDocuments *documents, uint32 a, uint32 b)

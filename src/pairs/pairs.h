@@ -84,7 +84,7 @@ typedef struct SimhashDocuments
 #define SIMHASH_SIMILAR_BYTES(n) \
 	((n) * (int64) (sizeof(uint32) + sizeof(uint16) + sizeof(uint8)))
 #define SIMHASH_FAMILIES_BYTES(n) \
-	((n) * (int64) (2 * sizeof(uint32)))
+	((n) * (int64) (2 * sizeof(uint32) + sizeof(bool)))
 
 #define SIMHASH_KEPT_LEAST	(64 * 1024) /* bytes for features to be kept in */
 
@@ -215,9 +215,9 @@ typedef struct SimhashSimilar
 	/* families, where words are compared in their order (row_families.c) */
 	uint32	   *base;			/* by row: that of its family */
 	uint32	   *kin;			/* by row: the next of the family, or NONE */
-	bool		doubted;		/* families have to decide */
+	bool	   *by_family;		/* by row: it is alike in its family */
 	HTAB	   *families;		/* by base; NULL: they are not known */
-	HTAB	   *entries;		/* by row */
+	HTAB	   *members;		/* by row */
 	MemoryContext families_context;
 } SimhashSimilar;
 
@@ -298,6 +298,8 @@ extern SimhashVerdict simhash_documents_judge(SimhashDocuments *documents,
 											  uint32 a, uint32 b,
 											  SimhashFamily *family,
 											  double *similarity);
+extern double simhash_documents_similarity(SimhashDocuments *documents, uint32 a,
+										   uint32 b);
 extern bool simhash_documents_may_match(const SimhashDocuments *documents,
 										uint32 a, uint32 b);
 extern void simhash_documents_end(SimhashDocuments *documents);
@@ -321,11 +323,9 @@ extern void simhash_read_rows(SimhashRows *rows,
 extern void simhash_order_rows(SimhashRows *rows, bool sort, void *memory);
 
 /* row_families.c */
-extern void simhash_families_begin(SimhashRowSearch *search);
 extern void simhash_families_found(SimhashRowSearch *search);
-extern SimhashFamily *simhash_families_find(SimhashRowSearch *search, uint32 row);
-extern bool simhash_families_differ(SimhashRowSearch *search, uint32 row,
-									uint32 other);
+extern SimhashFamily *simhash_families_ask(SimhashRowSearch *search, uint32 row,
+										   uint32 other, bool *differ);
 extern int64 simhash_families_number(const SimhashRowSearch *search, uint32 row);
 
 /* row_groups.c */

@@ -156,22 +156,18 @@ make_near_clusters(RowClusters *made)
 static double
 compare_to_first(RowClusters *made, uint32 row, uint32 first, bool *by_family)
 {
-	SimhashRowSearch *search = &made->search;
-	const uint32 *text = search->similar.text;
-	double		similarity = -1;
+	const SimhashSimilar *similar = &made->search.similar;
 
 	*by_family = false;
-	if (search->rows.documents == NULL)
+	if (made->search.rows.documents == NULL)
 		return -1;
-	if (text !=NULL)
+	if (similar->text != NULL)
 	{
-		first = text[first];
-		row = text[ row];
+		first = similar->text[first];
+		row = similar->text[row];
 	}
-	*by_family = simhash_documents_judge(search->rows.documents, row, first,
-										 simhash_families_find(search, first),
-										 &similarity) == SIMHASH_ALIKE_IN_FAMILY;
-	return similarity;
+	*by_family = similar->by_family != NULL && similar->by_family[row];
+	return simhash_documents_similarity(made->search.rows.documents, row, first);
 }
 
 /* Put out the clusters, each with its first row first. */

@@ -5,11 +5,11 @@
  *
  * Where in some rows something stands for something else, families decide.  They are
  * found first: what the similarity of features by itself connects, whatever is made of
- * the rows then, and in whatever order they come.  What a family knows
- * (src/compare/families.c) is learnt when it is first asked for, and forgotten when
- * memory is short; and so it is with the entries of a row.  Two rows of a family with
- * other entries need not be aligned, so a table of a single form takes no longer than
- * others.
+ * the rows then, and in whatever order they come.  So rows of two families are not
+ * similar enough.  What a family knows (src/compare/families.c), and what it knows of a
+ * row, is learnt when it is first asked for, and forgotten when memory is short.  Two
+ * rows of a family with other entries need not be aligned, so a table of a single form
+ * takes no longer than others.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -30,29 +30,12 @@ typedef struct KnownFamily
 	SimhashFamily *family;		/* NULL if it has too few rows */
 } KnownFamily;
 
-/* The entries of a row. */
-typedef struct KnownEntries
+/* What the family of a row knows of it. */
+typedef struct KnownMember
 {
 	uint32		row;			/* the key */
-	SimhashDifference *entries; /* NULL if it is too different from its family */
-} KnownEntries;
-
-/* Each row is a family by itself at first. */
-void
-simhash_families_begin(SimhashRowSearch *search)
-{
-	SimhashSimilar *similar = &search->similar;
-	Size		n = search->rows.n;
-
-	similar->base = MemoryContextAllocHuge(search->rows.context,
-										   2 * sizeof(uint32) * (n + 1));
-	similar->kin = similar->base + n;
-	for (Size i = 0; i < n; i++)
-	{
-		similar->base[i] = (uint32) i;
-		similar->kin[i] = SIMHASH_NO_ROW;
-	}
-}
+	SimhashMember member;
+} KnownMember;
 
 /* A hash of the fingerprint of a row, or of its words, which is the same in all sessions. */
 static uint64
@@ -99,8 +82,8 @@ keep_families(SimhashSimilar *similar)
 	MemoryContextReset(similar->families_context);
 	similar->families = simhash_make_hash("simhash families", 256, sizeof(uint32),
 										  sizeof(KnownFamily), similar->families_context);
-	similar->entries = simhash_make_hash("simhash entries", 256, sizeof(uint32),
-										 sizeof(KnownEntries), similar->families_context);
+	similar->members = simhash_make_hash("simhash members", 256, sizeof(uint32),
+										 sizeof(KnownMember), similar->families_context);
 }
 
 /*
@@ -118,7 +101,7 @@ simhash_families_found(SimhashRowSearch *search)
 	for (uint32 i = 0; i < n; i++)
 	{
 		rows[i] = i;
-		first[i] = SIMHASH_NO_ROW;
+		first[i] = similar->kin[i] = SIMHASH_NO_ROW;
 	}
 	qsort_arg(rows, n, sizeof *rows, compare_rows, search);
 	for (uint32 i = n; i-- > 0;)
@@ -184,69 +167,68 @@ simhash_families_number(const SimhashRowSearch *search, uint32 row)
 	return (int64) search->similar.base[row] + 1;
 }
 
-/* What is known of the family of a row; NULL if nothing is, or not yet. */
-SimhashFamily *
-simhash_families_find(SimhashRowSearch *search, uint32 row)
+/* What is known of the family of a row; NULL if nothing is. */
+static SimhashFamily *
+find_family(SimhashRowSearch *search, uint32 row)
 {
 	SimhashSimilar *similar = &search->similar;
 	KnownFamily *known;
-	uint32		base;
+	uint32		base = similar->base[row];
 	bool		found;
 
-	if (similar->families == NULL)
-		return NULL;
-	base = similar->base[row];
-	known = hash_search(similar->families, &base, HASH_FIND, NULL);
-	if (known != NULL)
-		return known->family;
-	if (MemoryContextMemAllocated(similar->families_context, true) > FAMILIES_BYTES)
-		keep_families(similar);
 	known = hash_search(similar->families, &base, HASH_ENTER, &found);
+	if (found)
+		return known->family;
 	known->family = NULL;
 	known->family = learn_family(search, base);
 	return known->family;
 }
 
-/* The entries of a row, of a family; NULL if they are not known. */
-static SimhashDifference *
-find_entries(SimhashRowSearch *search, SimhashFamily *family, uint32 row)
+/* What the family of a row knows of it. */
+static const SimhashMember *
+find_member(SimhashRowSearch *search, const SimhashFamily *family, uint32 row)
 {
 	SimhashSimilar *similar = &search->similar;
-	KnownEntries *known;
 	SimhashDocument document;
+	KnownMember *known;
 	MemoryContext old;
 	bool		found;
 
-	known = hash_search(similar->entries, &row, HASH_ENTER, &found);
+	known = hash_search(similar->members, &row, HASH_ENTER, &found);
 	if (found)
-		return known->entries;
-	known->entries = NULL;
+		return &known->member;
 	document = simhash_documents_get(search->rows.documents, row);
 	old = MemoryContextSwitchTo(similar->families_context);
-	known->entries = simhash_family_entries(family, &document.words);
+	known->member = simhash_family_member(family, &document.words);
 	MemoryContextSwitchTo(old);
-	return known->entries;
+	return &known->member;
 }
 
-/* Are two rows of the same family, with other entries? */
-bool
-simhash_families_differ(SimhashRowSearch *search, uint32 row, uint32 other)
+/*
+ * The family of two rows, to judge them by; NULL if nothing is known of it.  Sets
+ * whether they have other entries there.
+ */
+SimhashFamily *
+simhash_families_ask(SimhashRowSearch *search, uint32 row, uint32 other, bool *differ)
 {
 	SimhashSimilar *similar = &search->similar;
+	SimhashDocuments *documents = search->rows.documents;
 	SimhashFamily *family;
-	SimhashDifference *mine;
-	SimhashDifference *theirs;
+	const SimhashMember *mine;
+	const SimhashMember *theirs;
 	SimhashDocument document;
 
-	if (similar->families == NULL || similar->base[row] != similar->base[other] ||
-		(family = simhash_families_find(search, other)) == NULL)
-		return false;
-	mine = find_entries(search, family, row);
-	theirs = find_entries(search, family, other);
-	if (mine == NULL || theirs == NULL)
-		return false;
-	simhash_documents_load(search->rows.documents, row);
-	document = simhash_documents_get(search->rows.documents, other);
-	return simhash_family_differ(family, &search->rows.documents->current.words, mine,
-								 &document.words, theirs);
+	*differ = false;
+	if (MemoryContextMemAllocated(similar->families_context, true) > FAMILIES_BYTES)
+		keep_families(similar);
+	family = find_family(search, other);
+	if (family == NULL)
+		return NULL;
+	mine = find_member(search, family, row);
+	theirs = find_member(search, family, other);
+	simhash_documents_load(documents, row);
+	document = simhash_documents_get(documents, other);
+	*differ = simhash_family_differ(family, &documents->current.words, mine,
+									&document.words, theirs);
+	return family;
 }

@@ -320,8 +320,9 @@ enter_crowded(SimhashSimilar *similar, uint32 row)
 }
 
 /*
- * Compare two rows; now and then, say how far we are.  Those that have other entries
- * are unlike, where doubts are not asked for.
+ * Compare two rows; now and then, say how far we are.  Those of two families are not
+ * similar enough; those that have other entries are unlike, where doubts are not asked
+ * for.
  */
 static SimhashVerdict
 compare_rows(SimhashRowSearch *search, uint32 row, uint32 other, bool doubts,
@@ -329,8 +330,9 @@ compare_rows(SimhashRowSearch *search, uint32 row, uint32 other, bool doubts,
 {
 	static uint32 compared = 0;
 	SimhashSimilar *similar = &search->similar;
+	SimhashFamily *family = NULL;
 	SimhashVerdict verdict;
-	bool		differ;
+	bool		differ = false;
 
 	CHECK_FOR_INTERRUPTS();
 	if (++compared % SAY_EVERY == 0)
@@ -339,14 +341,21 @@ compare_rows(SimhashRowSearch *search, uint32 row, uint32 other, bool doubts,
 	if (!simhash_documents_may_match(search->rows.documents, row, other) ||
 		simhash_are_apart(&search->rows, row, other))
 		return SIMHASH_UNLIKE;
-	differ = simhash_families_differ(search, row, other);
-	if (differ && !doubts)
-		return SIMHASH_UNLIKE;
-	verdict = simhash_documents_judge(search->rows.documents, row, other,
-									  simhash_families_find(search, other),
+	if (similar->families != NULL)
+	{
+		if (similar->base[row] != similar->base[other])
+			return SIMHASH_UNLIKE;
+		family = simhash_families_ask(search, row, other, &differ);
+		if (differ && !doubts)
+			return SIMHASH_UNLIKE;
+	}
+	verdict = simhash_documents_judge(search->rows.documents, row, other, family,
 									  similarity);
-	similar->doubted |= verdict > SIMHASH_ALIKE_IN_FAMILY;
-	return differ && simhash_is_alike(verdict) ? SIMHASH_UNLIKE : verdict;
+	if (differ && simhash_is_alike(verdict))
+		return SIMHASH_UNLIKE;
+	if (verdict == SIMHASH_ALIKE_IN_FAMILY)
+		similar->by_family[row] = true;
+	return verdict;
 }
 
 /*
@@ -479,7 +488,7 @@ list_near(SimhashRowSearch *search, uint32 row)
 		list_crowded(search, row);
 }
 
-/* Compare all rows in their order with those that are near, or begin to. */
+/* Compare all rows in their order with those that are near. */
 static void
 compare_in_order(SimhashRowSearch *search)
 {
@@ -488,7 +497,6 @@ compare_in_order(SimhashRowSearch *search)
 	begin_centers(search);
 	similar->crowded = NIL;
 	similar->entered = 0;
-	similar->doubted = false;
 	if (similar->prefixes != NULL)
 		simhash_prefixes_clear(similar->prefixes);
 	tuplesort_rescan(similar->order);
@@ -509,8 +517,6 @@ compare_in_order(SimhashRowSearch *search)
 			compare_listed(search, row);
 		list_free(similar->near);
 		similar->near = NIL;
-		if (similar->doubted && similar->base != NULL && similar->families == NULL)
-			return;
 	}
 }
 
@@ -525,6 +531,11 @@ find_families(SimhashRowSearch *search)
 	bool		star = similar->star;
 
 	comparison->measure = SIMHASH_JACCARD;
+	similar->base = MemoryContextAllocHuge(search->rows.context,
+										   2 * sizeof(uint32) * ((Size) search->rows.n + 1));
+	similar->kin = similar->base + search->rows.n;
+	similar->by_family = MemoryContextAllocExtended(search->rows.context, search->rows.n + 1,
+													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	similar->parent = similar->base;
 	similar->star = false;
 	compare_in_order(search);
@@ -535,9 +546,9 @@ find_families(SimhashRowSearch *search)
 }
 
 /*
- * All that is near has been found: read the documents, and compare them.  As soon as
- * there is a doubt somewhere, families are to decide: they are sought, and all is
- * compared again, whatever is made of the rows.
+ * All that is near has been found: read the documents, and compare them.  Families are
+ * found before, whatever is made of the rows then, and whether there is any doubt or
+ * not: so what is judged of two rows does not depend on what is asked.
  */
 static void
 compare_near(SimhashRowSearch *search)
@@ -547,18 +558,12 @@ compare_near(SimhashRowSearch *search)
 
 	similar->number = sh_pairs_number_rows(&search->pairs);
 	simhash_documents_read(documents, is_near, NULL, search);
-	if (simhash_have_families(documents))
-		simhash_families_begin(search);
 	if (simhash_have_prefixes(documents))
 		similar->prefixes = simhash_prefixes_begin(documents, is_crowded, search);
 	tuplesort_performsort(similar->order);
-	compare_in_order(search);
-	if (similar->doubted && similar->base != NULL)
-	{
-		tuplestore_clear(search->result);
+	if (simhash_have_families(documents))
 		find_families(search);
-		compare_in_order(search);
-	}
+	compare_in_order(search);
 	tuplesort_end(similar->order);
 }
 
