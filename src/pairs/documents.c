@@ -30,7 +30,7 @@
 /* The document of a row, in memory. */
 typedef struct KeptDocument
 {
-	uint32		row;			/* the key */
+	int64		offset;			/* in the file: the key */
 	SimhashDocument document;
 } KeptDocument;
 
@@ -173,7 +173,7 @@ static void
 begin_keeping(SimhashDocuments *documents)
 {
 	MemoryContextReset(documents->kept_context);
-	documents->kept = simhash_make_hash("simhash features", 1024, sizeof(uint32),
+	documents->kept = simhash_make_hash("simhash features", 1024, sizeof(int64),
 										sizeof(KeptDocument),
 										documents->kept_context);
 }
@@ -197,6 +197,7 @@ simhash_documents_complete(SimhashDocuments *documents, uint32 n, int64 spare)
 	documents->loaded = n;
 	documents->kept_limit = Max(spare, SIMHASH_KEPT_LEAST);
 	documents->file = BufFileCreateTemp(false);
+	begin_keeping(documents);
 	simhash_init_bag(&documents->bag, documents->context);
 	documents->bag.allocate = allocate_features;
 	MemoryContextSwitchTo(old);
@@ -237,24 +238,6 @@ go_to(SimhashDocuments *documents, int64 place)
 				 errmsg("could not seek in a temporary file: %m")));
 }
 
-/* Keep the document of a row. */
-static void
-write_document(SimhashDocuments *documents, uint32 row,
-			   const SimhashDocument *document)
-{
-	const ShFeatures *features = &document->features;
-	const SimhashWords *words = &document->words;
-
-	go_to(documents, documents->end);
-	documents->offset[row] = documents->end;
-	documents->count[row] = (uint32) features->n;
-	write_part(documents, document, sizeof *document);
-	write_part(documents, features->hashes, features->n * sizeof *features->hashes);
-	write_part(documents, features->weights, features->n * sizeof *features->weights);
-	write_part(documents, words->list, words->n * sizeof *words->list);
-	write_part(documents, words->forms, words->bytes);
-}
-
 /* Read the next part of the file. */
 static void
 read_part(SimhashDocuments *documents, void *part, Size bytes)
@@ -268,28 +251,60 @@ read_part(SimhashDocuments *documents, void *part, Size bytes)
 						got, bytes)));
 }
 
-/* Read the document of a row, which has features, into memory that stays. */
-static SimhashDocument
-read_kept(SimhashDocuments *documents, uint32 row)
+/* Is there memory for another document, beside those that are kept? */
+static bool
+have_room(const SimhashDocuments *documents, Size bytes)
 {
-	SimhashDocument document;
-	char	   *memory;
+	return (int64) (MemoryContextMemAllocated(documents->kept_context, true) + bytes) <=
+		documents->kept_limit;
+}
 
-	go_to(documents, documents->offset[row]);
-	read_part(documents, &document, sizeof document);
-	memory = MemoryContextAllocHuge(documents->kept_context,
-									document_bytes(&document) + MAXIMUM_ALIGNOF);
-	document.words.list = (SimhashWord *) memory;
-	memory += document.words.n * sizeof(SimhashWord);
-	document.features.hashes = (uint64 *) memory;
-	document.features.weights = (uint32 *) (memory + document.features.n * sizeof(uint64));
-	memory += features_bytes(document.features.n);
-	document.words.forms = memory;
-	read_part(documents, unconstify(uint64 *, document.features.hashes),
-			  features_bytes(document.features.n));
-	read_part(documents, document.words.list, document.words.n * sizeof(SimhashWord));
-	read_part(documents, document.words.forms, document.words.bytes);
-	return document;
+/* Enter a document among those kept in memory, with room for its parts. */
+static SimhashDocument *
+enter_document(SimhashDocuments *documents, int64 offset, const SimhashDocument *document)
+{
+	char	   *memory = MemoryContextAllocHuge(documents->kept_context,
+												document_bytes(document) + MAXIMUM_ALIGNOF);
+	KeptDocument *kept = hash_search(documents->kept, &offset, HASH_ENTER, NULL);
+
+	kept->document = *document;
+	kept->document.words.list = (SimhashWord *) memory;
+	memory += document->words.n * sizeof(SimhashWord);
+	kept->document.features.hashes = (uint64 *) memory;
+	kept->document.features.weights = (uint32 *) (memory + document->features.n * sizeof(uint64));
+	kept->document.words.forms = memory + features_bytes(document->features.n);
+	return &kept->document;
+}
+
+/* Keep the document of a row: in the file, and in memory while there is room. */
+static void
+write_document(SimhashDocuments *documents, uint32 row,
+			   const SimhashDocument *document)
+{
+	const ShFeatures *features = &document->features;
+	const SimhashWords *words = &document->words;
+	Size		n = features->n;
+	SimhashDocument *kept;
+
+	go_to(documents, documents->end);
+	documents->offset[row] = documents->end;
+	documents->count[row] = (uint32) n;
+	write_part(documents, document, sizeof *document);
+	write_part(documents, features->hashes, n * sizeof *features->hashes);
+	write_part(documents, features->weights, n * sizeof *features->weights);
+	write_part(documents, words->list, words->n * sizeof *words->list);
+	write_part(documents, words->forms, words->bytes);
+	if (n == 0 || !have_room(documents, document_bytes(document)))
+		return;
+	kept = enter_document(documents, documents->offset[row], document);
+	memcpy(unconstify(uint64 *, kept->features.hashes), features->hashes,
+		   n * sizeof *features->hashes);
+	memcpy(unconstify(uint32 *, kept->features.weights), features->weights,
+		   n * sizeof *features->weights);
+	if (words->n > 0)
+		memcpy(kept->words.list, words->list, words->n * sizeof *words->list);
+	if (words->bytes > 0)
+		memcpy(kept->words.forms, words->forms, words->bytes);
 }
 
 /* The document of a row that has been read, until the next call. */
@@ -297,23 +312,25 @@ SimhashDocument
 simhash_documents_get(SimhashDocuments *documents, uint32 row)
 {
 	SimhashDocument document = {.words = {0}};
+	int64		offset = documents->offset[row];
 	KeptDocument *kept;
+	SimhashDocument *read;
 
 	if (documents->count[row] == 0)
 		return document;
-	kept = documents->kept == NULL ? NULL
-		: hash_search(documents->kept, &row, HASH_FIND, NULL);
+	kept = hash_search(documents->kept, &offset, HASH_FIND, NULL);
 	if (kept != NULL)
 		return kept->document;
-	if (documents->kept == NULL ||
-		(int64) (MemoryContextMemAllocated(documents->kept_context, true) +
-				 features_bytes(documents->count[row])) >
-		documents->kept_limit)
+	go_to(documents, offset);
+	read_part(documents, &document, sizeof document);
+	if (!have_room(documents, document_bytes(&document)))
 		begin_keeping(documents);
-	document = read_kept(documents, row);
-	kept = hash_search(documents->kept, &row, HASH_ENTER, NULL);
-	kept->document = document;
-	return document;
+	read = enter_document(documents, offset, &document);
+	read_part(documents, unconstify(uint64 *, read->features.hashes),
+			  features_bytes(read->features.n));
+	read_part(documents, read->words.list, read->words.n * sizeof(SimhashWord));
+	read_part(documents, read->words.forms, read->words.bytes);
+	return *read;
 }
 
 /* The words of a fingerprint, in place of features; all are equally wide. */
