@@ -386,6 +386,9 @@ $(UNIT_CORE): $(UNIT_CORE_OBJS)
 test/unit/unit_%.o: test/unit/unit_%.c
 	$(CC) $(UNIT_CFLAGS) $(COPT) $(NOTE_HEADERS) -Isrc -Itest/unit -c -o $@ $<
 
+# The alignment is no part of the core: it takes the server's types, and memory.
+test/unit/unit_align.o: UNIT_CFLAGS += -D_GNU_SOURCE -isystem $(includedir_server)
+
 test/unit/core/%.o: src/core/%.c
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) $(COPT) $(NOTE_HEADERS) -Isrc -c -o $@ $<
