@@ -83,6 +83,7 @@ typedef struct SimhashWords
 	uint32		room;
 	uint32		bytes;			/* of the normal forms */
 	uint32		bytes_room;
+	uint64		signs;			/* hashes of the kind SIMHASH_SIGN, added up */
 	SimhashWord *list;
 	char	   *forms;
 } SimhashWords;
@@ -182,6 +183,10 @@ extern Size simhash_leave_layout(const unsigned char *from, Size length,
 extern int32 simhash_digit_value(int32 c);
 
 /* read_document.c */
+extern ShFeatures simhash_read_features(const SimhashComparison *comparison, ShBag *bag,
+										Datum value);
+extern SimhashWords simhash_read_aligned(const SimhashComparison *comparison,
+										 text *document);
 extern SimhashDocument simhash_read_document(const SimhashComparison *comparison,
 											 ShBag *bag, Datum value);
 

@@ -91,6 +91,7 @@ take_words(void *state, ShWindows *windows)
 			if (*from == ' ' || word->kind & reading->omitted)
 				continue;
 			word->hash = hashes[i];
+			words->signs += word->kind == SIMHASH_SIGN ? word->hash : 0;
 			word->start = words->bytes;
 			word->length = (uint16) length;
 			memcpy(words->forms + words->bytes, from, length);
@@ -110,16 +111,30 @@ feed_words(void *state, const unsigned char *bytes, Size length)
 	(void) sh_document_read(reading->document, bytes, length, take_words, reading);
 }
 
-/*
- * The words of a document, in the current memory context, but for kinds that are
- * omitted; letters are folded as by the profile.
- */
-static void
-read_words(SimhashWords *words, const ShProfile *profile,
-		   int omitted, text *document)
+/* The profile that words are cut by, their letters folded or not. */
+static const ShProfile *
+words_profile(bool folds)
 {
-	const char *name = profile->folds ? "symbol-1-fold" : "symbol-1";
-	WordReading reading = {.words = words,.omitted = omitted};
+	static const ShProfile *profiles[2];
+	const char *name = folds ? "symbol-1-fold" : "symbol-1";
+
+	if (profiles[folds] == NULL)
+		profiles[folds] = simhash_comparing_profile(sh_profile_find(name, strlen(name)));
+	return profiles[folds];
+}
+
+/*
+ * The words of a document, in the current memory context, but for kinds that do not
+ * count; letters are folded as by the profile.
+ */
+SimhashWords
+simhash_read_aligned(const SimhashComparison *comparison, text *document)
+{
+	const ShProfile *profile = comparison->profile;
+	SimhashWords words = {0};
+	WordReading reading = {
+		.words = &words,.omitted = simhash_measures[comparison->measure].omitted
+	};
 	Size		length;
 	const unsigned char *whole = simhash_visible_utf8(profile, document, &length);
 	unsigned char *plain = MemoryContextAllocHuge(CurrentMemoryContext, 3 * length + 1);
@@ -128,14 +143,12 @@ read_words(SimhashWords *words, const ShProfile *profile,
 	length = simhash_leave_layout(whole, length, plain, &signs);
 	if (whole != (unsigned char *) VARDATA_ANY(document))
 		pfree(unconstify(unsigned char *, whole));
-	words->n = words->bytes = 0;
-	words->room = (uint32) (length / 5 + SH_BATCH);
-	words->bytes_room = (uint32) (length + 16);
-	words->list = MemoryContextAllocHuge(CurrentMemoryContext,
-										 words->room * sizeof *words->list);
-	words->forms = MemoryContextAllocHuge(CurrentMemoryContext, words->bytes_room);
-	reading.document =
-		simhash_begin_document(simhash_comparing_profile(sh_profile_find(name, strlen(name))));
+	words.room = (uint32) (length / 5 + SH_BATCH);
+	words.bytes_room = (uint32) (length + 16);
+	words.list = MemoryContextAllocHuge(CurrentMemoryContext,
+										words.room * sizeof *words.list);
+	words.forms = MemoryContextAllocHuge(CurrentMemoryContext, words.bytes_room);
+	reading.document = simhash_begin_document(words_profile(profile->folds));
 	reading.document->text.gram = 1;
 	if (!signs)
 		reading.document->text.unit = SH_UNIT_WORD; /* the same, and faster */
@@ -148,27 +161,31 @@ read_words(SimhashWords *words, const ShProfile *profile,
 	}
 	sh_document_read_end(reading.document, take_words, &reading);
 	pfree(plain);
+	return words;
 }
 
-/*
- * What is known of a document, or an array of features: the features stay in the bag,
- * the words in the current memory context.
- */
-SimhashDocument
-simhash_read_document(const SimhashComparison *comparison, ShBag *bag, Datum value)
+/* The features of a document, or an array of features, which stay in the bag. */
+ShFeatures
+simhash_read_features(const SimhashComparison *comparison, ShBag *bag, Datum value)
 {
-	const SimhashMeasureKind *kind = &simhash_measures[comparison->measure];
-	SimhashDocument document = {.words = {0}};
-	text	   *body = comparison->arrays ? NULL : DatumGetTextPP(value);
-
 	if (comparison->arrays)
 		simhash_fill_bag_of(bag, DatumGetArrayTypeP(value));
 	else
 		simhash_fill_bag(bag, comparison->measure == SIMHASH_COSINE ?
 						 comparison->profile->damping : SH_DAMP_COUNT,
-						 comparison->profile, body);
-	document.features = sh_bag_features(bag);
-	if (kind->aligned && !comparison->arrays)
-		read_words(&document.words, comparison->profile, kind->omitted, body);
+						 comparison->profile, DatumGetTextPP(value));
+	return sh_bag_features(bag);
+}
+
+/* What is known of a document: both. */
+SimhashDocument
+simhash_read_document(const SimhashComparison *comparison, ShBag *bag, Datum value)
+{
+	SimhashDocument document = {.words = {0}};
+	Datum		body = comparison->arrays ? value : PointerGetDatum(DatumGetTextPP(value));
+
+	document.features = simhash_read_features(comparison, bag, body);
+	if (simhash_measures[comparison->measure].aligned && !comparison->arrays)
+		document.words = simhash_read_aligned(comparison, (text *) DatumGetPointer(body));
 	return document;
 }

@@ -7,6 +7,8 @@
  * has found.  Candidates are compared with one and the same document, or those
  * of one row after the other, so the features of the last two documents are
  * remembered until the transaction ends, with a copy of each to know it again.
+ * Most candidates have too few features in common: words are read, and remembered
+ * as well, only of documents that have enough.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -65,7 +67,7 @@ free_words(SimhashWords *words)
 	memset(words, 0, sizeof *words);
 }
 
-/* Read a document into a place. */
+/* Read the features of a document into a place. */
 static void
 fill_memory(Memory *memory, const SimhashComparison *comparison, text *document)
 {
@@ -76,13 +78,24 @@ fill_memory(Memory *memory, const SimhashComparison *comparison, text *document)
 	if (memory->bag.allocate == NULL)
 		simhash_init_bag(&memory->bag, lasting);
 	free_words(&memory->document.words);
-	memory->document = simhash_read_document(comparison, &memory->bag,
-											 PointerGetDatum(document));
+	memory->document.features = simhash_read_features(comparison, &memory->bag,
+													  PointerGetDatum(document));
 	MemoryContextSwitchTo(old);
 	simhash_make_copy(&memory->text, lasting, document);
 	memory->profile = comparison->profile;
 	memory->measure = comparison->measure;
 	memory->array = comparison->arrays;
+}
+
+/* Read its words, too, unless they are there. */
+static void
+fill_words(Memory *memory, const SimhashComparison *comparison, text *document)
+{
+	MemoryContext old = MemoryContextSwitchTo(lasting);
+
+	if (memory->document.words.list == NULL)
+		memory->document.words = simhash_read_aligned(comparison, document);
+	MemoryContextSwitchTo(old);
 }
 
 /* The place of a document, or -1. */
@@ -101,8 +114,8 @@ find_memory(const SimhashComparison *comparison, text *document)
 }
 
 /*
- * Judge two documents, or two arrays of features; sets their similarity, or -1 when
- * there is none.
+ * Judge two documents, or two arrays of features, without telling doubts apart; sets
+ * their similarity, or -1 when there is none.
  */
 SimhashVerdict
 simhash_compare(const SimhashComparison *comparison, text *a, text *b,
@@ -110,6 +123,7 @@ simhash_compare(const SimhashComparison *comparison, text *a, text *b,
 {
 	int			at_a = find_memory(comparison, a);
 	int			at_b = find_memory(comparison, b);
+	SimhashComparison sets = *comparison;
 	SimhashVerdict verdict;
 
 	if (lasting == NULL)
@@ -125,9 +139,25 @@ simhash_compare(const SimhashComparison *comparison, text *a, text *b,
 		at_b = 1 - at_a;
 		fill_memory(&memories[at_b], comparison, b);
 	}
-	verdict = simhash_judge(comparison, &memories[at_a].document,
-							&memories[at_b].document, &memories[at_a].bag, NULL,
-							similarity);
+	if (simhash_measures[comparison->measure].aligned && !comparison->arrays)
+		sets.measure = SIMHASH_JACCARD;
+	verdict = simhash_judge(&sets, &memories[at_a].document, &memories[at_b].document,
+							&memories[at_a].bag, NULL, similarity);
+	if (sets.measure != comparison->measure && verdict == SIMHASH_ALIKE)
+	{
+		fill_words(&memories[at_a], comparison, a);
+		fill_words(&memories[at_b], comparison, b);
+
+		/*
+		 * No sign may be put in or left out: most that are near differ in
+		 * some.
+		 */
+		verdict = memories[at_a].document.words.signs != memories[at_b].document.words.signs ?
+			SIMHASH_UNLIKE :
+			simhash_judge(comparison, &memories[at_a].document,
+						  &memories[at_b].document, &memories[at_a].bag, NULL,
+						  similarity);
+	}
 	if (MemoryContextMemAllocated(lasting, false) > REMEMBERED_BYTES)
 		MemoryContextDelete(lasting);
 	return verdict;
