@@ -404,7 +404,7 @@ CREATE TRIGGER guard BEFORE INSERT ON crowd FOR EACH ROW EXECUTE FUNCTION
     simhash_guard('fp', 'conflict', '3', 'document=body', 'similarity=jaccard', 'compare=20');
 INSERT INTO crowd VALUES (0, 0, 'Tea is served at five in the garden') ON CONFLICT (id) DO UPDATE SET near = -1 RETURNING id;
 
--- one that was compared stays the match, however near those are that were not
+-- the nearest are compared, whatever is similar among the others
 TRUNCATE crowd;
 INSERT INTO crowd VALUES (500, 1, 'Tea is served at five in the garden');
 ALTER TABLE crowd DISABLE TRIGGER guard;

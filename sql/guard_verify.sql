@@ -90,6 +90,73 @@ SELECT count(*), count(dup) AS marked FROM docs;
 DROP TABLE docs;
 
 ----------------------------------------
+-- which row is found: the nearest that is similar, of several the first in the table
+----------------------------------------
+
+-- rows that are up to some ten bits away, with one of seven texts, some of them similar
+CREATE TABLE docs (id serial PRIMARY KEY, fp bigint, body text, near text);
+CREATE FUNCTION draw(n int) RETURNS TABLE (fp bigint, body text) LANGUAGE sql AS $$
+    SELECT bit_or(CASE WHEN random() < .05 THEN 1::bigint << i ELSE 0 END), doc(60, 2 + (random() * 6)::int)
+    FROM generate_series(0, 62) AS i WHERE n IS NOT NULL
+$$;
+-- by brute force; of the nearest so many are compared
+CREATE FUNCTION nearest(new docs, radius int, similarity text, most int) RETURNS text LANGUAGE sql AS $$
+    SELECT id::text FROM (
+        SELECT *, row_number() OVER (ORDER BY hamming(d.fp, new.fp), ctid) AS place
+        FROM docs AS d WHERE hamming(d.fp, new.fp) <= radius) AS d
+    WHERE similarity = 'none' OR simhash_jaccard(d.body, new.body) >= .75 OR place > most
+    ORDER BY place LIMIT 1
+$$;
+-- for how many of 40 rows one is found, and for how many another one than by brute force
+CREATE FUNCTION differ(action text, radius int, similarity text, most int, OUT hits int, OUT wrong int) LANGUAGE plpgsql AS $$
+DECLARE
+    new docs;
+    its text;
+    says text;
+BEGIN
+    EXECUTE format('CREATE TRIGGER guard BEFORE INSERT ON docs FOR EACH ROW EXECUTE FUNCTION simhash_guard(''fp'', %L, %L%s%s)',
+        action, radius, CASE action WHEN 'mark' THEN ', ''mark=near''' END,
+        ', ''similarity=' || nullif(similarity, 'none') || ''', ''at_least=0.75'', ''document=body'', ''compare=' || most || '''');
+    hits := 0;
+    wrong := 0;
+    FOR i IN 1 .. 40 LOOP
+        SELECT d.* INTO new.fp, new.body FROM draw(i) AS d;
+        its := nearest(new, radius, similarity, most);
+        says := 'skipped';
+        BEGIN
+            INSERT INTO docs (id, fp, body) VALUES (-i, new.fp, new.body) RETURNING near INTO STRICT says;
+            DELETE FROM docs WHERE id = -i;
+        EXCEPTION
+            WHEN exclusion_violation THEN
+                GET STACKED DIAGNOSTICS says = PG_EXCEPTION_DETAIL;
+                says := substring(says FROM '\(id\)=\((\d+)\)');
+            WHEN no_data_found THEN
+                says := coalesce(its, 'skipped');
+        END;
+        hits := hits + (its IS NOT NULL)::int;
+        wrong := wrong + (says IS DISTINCT FROM its)::int;
+    END LOOP;
+    DROP TRIGGER guard ON docs;
+END $$;
+SELECT setseed(.65);
+INSERT INTO docs (fp, body) SELECT d.* FROM generate_series(1, 300) AS n, LATERAL draw(n) AS d;
+CREATE INDEX docs_fp ON docs USING hamming (fp);
+CREATE TABLE tried AS
+SELECT action, radius, similarity, most, d.*
+FROM unnest('{mark,reject,skip}'::text[]) AS action, unnest('{0,3,6,8}'::int[]) AS radius,
+    (VALUES ('none', 1000), ('jaccard', 1000), ('jaccard', 5)) AS v (similarity, most), differ(action, radius, similarity, most) AS d;
+DROP INDEX docs_fp;
+SELECT simhash_add_keys('docs', 'fp');
+INSERT INTO tried
+SELECT action, radius, similarity, most, d.*
+FROM unnest('{mark,reject}'::text[]) AS action, unnest('{3,8}'::int[]) AS radius,
+    (VALUES ('none', 1000), ('jaccard', 1000)) AS v (similarity, most), differ(action, radius, similarity, most) AS d;
+SELECT * FROM tried WHERE wrong > 0;
+SELECT similarity, most, sum(hits) > 100 AS some, sum(hits) < 600 AS others FROM tried GROUP BY 1, 2 ORDER BY 1, 2;
+DROP FUNCTION draw, nearest, differ;
+DROP TABLE docs, tried;
+
+----------------------------------------
 -- partitions that have their columns in another order; key columns; long rows
 ----------------------------------------
 

@@ -202,6 +202,7 @@ typedef struct GuardMatch
 {
 	int			distance;		/* -1 when there is none */
 	const GuardTable *table;
+	ItemPointerData named;		/* where the index says that it is */
 	TupleTableSlot *slot;		/* the row itself */
 	bool		unseen;			/* its document was not compared any more */
 } GuardMatch;
@@ -273,6 +274,13 @@ typedef struct GuardSearch
 	/* by what it sees rows */
 	SnapshotData before;		/* a copy of one taken when the search began */
 	SnapshotData dirty;
+
+	/* of the table at hand; see guard_search.c */
+	int			passed;			/* rows up to that distance have been seen */
+	int			radius;			/* that is searched now */
+	ItemPointerData named;		/* where the index says that a row is */
+	MemoryContext gathered_in;	/* or NULL, if they are compared at once */
+	List	   *gathered;		/* rows to be compared, in that memory */
 
 	/* what is found */
 	GuardMatch	match;

@@ -9,6 +9,14 @@
  * to the caller.  Or it shows each row to a visitor.  guard_lock.c says why no
  * row slips through.
  *
+ * Where documents are compared, that is what takes time, and most rows that are near
+ * fail.  So the rows of a table are gathered first, and compared in the order of their
+ * distance, up to the first that is similar; and most that are similar are found at a
+ * small distance, which is searched first.  Rows whose fate another transaction decides
+ * are compared at once, as it may end.  Of several rows at one distance the one that
+ * stands first in the table is kept, by the place that the index names: updates that
+ * leave the fingerprint alone mostly keep that.
+ *
  * It must not miss a row that is updated meanwhile, either.  An update which
  * leaves the fingerprint alone is not examined and takes no locks, but may put
  * a new version of the row behind us in the index, and be committed before we
@@ -33,6 +41,21 @@
 
 #include "core/blocks/probes.h"
 
+/* What is gathered of a table before it is compared: bytes, or rows if any will do. */
+#define GATHERED_BYTES	(4 * 1024 * 1024)
+#define GATHERED_ROWS	32
+
+/* The distance that is searched first, but for rows of the same fingerprint. */
+#define FIRST_RADIUS	3
+
+/* A row that is gathered. */
+typedef struct GuardGathered
+{
+	int			distance;
+	ItemPointerData named;
+	HeapTuple	row;
+} GuardGathered;
+
 /* Are more rows within the distance than the terms let one be compared with? */
 static bool
 is_beyond(const GuardSearch *search)
@@ -40,6 +63,17 @@ is_beyond(const GuardSearch *search)
 	int			most = search->space->terms.most;
 
 	return most > 0 && search->compared > most;
+}
+
+/* Is a row nearer than what is found so far, or as near and before it in its table? */
+static bool
+is_nearer(GuardSearch *search, const GuardTable *table, ItemPointer named, int distance)
+{
+	GuardMatch *match = &search->match;
+
+	return match->distance < 0 || distance < match->distance ||
+		(distance == match->distance && table == match->table &&
+		 ItemPointerCompare(named, &match->named) < 0);
 }
 
 /*
@@ -52,15 +86,17 @@ keep_match(GuardSearch *search, const GuardTable *table, Relation relation,
 {
 	GuardMatch *match = &search->match;
 
-	if (match->distance >= 0 &&
-		(match->distance <= distance || is_beyond(search)))
+	if (!is_nearer(search, table, &search->named, distance) ||
+		(match->distance >= 0 && is_beyond(search)))
 		return;
 	simhash_guard_forget_match(search);
 	match->distance = distance;
+	match->named = search->named;
 	match->table = table;
 	match->unseen = is_beyond(search);
 	match->slot = table_slot_create(relation, NULL);
 	ExecCopySlot(match->slot, slot);
+	match->slot->tts_tid = slot->tts_tid;
 }
 
 /* Keep what the outcome depends on if it is the nearest so far. */
@@ -109,6 +145,14 @@ has_similar_document(GuardSearch *search, const GuardTable *table,
 	return similar;
 }
 
+/* Is a row within the distance similar enough, and not said to be apart? */
+static bool
+is_duplicate(GuardSearch *search, const GuardTable *table, TupleTableSlot *slot)
+{
+	return has_similar_document(search, table, slot) &&
+		(search->apart == NULL || !simhash_guard_is_apart(search->apart, table, slot));
+}
+
 /* Has a row one of the marks that lead to the row at hand? */
 static bool
 has_own_mark(const GuardSearch *search, const GuardTable *table, TupleTableSlot *slot)
@@ -130,9 +174,9 @@ has_own_mark(const GuardSearch *search, const GuardTable *table, TupleTableSlot 
 }
 
 /*
- * The distance of a row found, or -1 if it is of no concern: beyond the radius,
- * without fingerprint, of another group, of another time, not similar enough, said
- * to be apart, or the row that is updated.
+ * The distance of a row found, or -1 if it is of no concern: beyond the radius, passed
+ * already, without fingerprint, of another group, of another time, or the row that is
+ * updated.
  */
 static int
 row_distance(GuardSearch *search, const GuardTable *table,
@@ -148,13 +192,10 @@ row_distance(GuardSearch *search, const GuardTable *table,
 		return -1;
 	fingerprint = simhash_guard_fingerprint(&search->space->terms.type, value);
 	distance = simhash_guard_distance(&fingerprint, &search->center);
-	return distance <= search->space->terms.radius &&
+	return distance > search->passed && distance <= search->radius &&
 		simhash_guard_is_of_group(search, table->terms.group, slot) &&
 		simhash_guard_is_in_time(&table->terms, search->time, slot) &&
-		!has_own_mark(search, table, slot) &&
-		has_similar_document(search, table, slot) &&
-		(search->apart == NULL || !simhash_guard_is_apart(search->apart, table, slot)) ?
-		distance : -1;
+		!has_own_mark(search, table, slot) ? distance : -1;
 }
 
 /* The version after one of a heap, which is in a slot; false if there is none. */
@@ -232,6 +273,8 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 		if (!further && index_getnext_tid(scan, ForwardScanDirection) == NULL)
 			return false;
 		tid = scan->xs_heaptid;
+		if (!further)
+			search->named = tid;
 		if (index_fetch_heap(scan, slot))
 		{
 			if (TransactionIdIsValid(search->dirty.xmin) &&
@@ -255,6 +298,76 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 		pending.tid = tid;
 		keep_pending(search, &pending);
 	}
+}
+
+/* For list_sort(): the nearest first, then in the order of the table. */
+static int
+order_gathered(const ListCell *a, const ListCell *b)
+{
+	GuardGathered *x = lfirst(a);
+	GuardGathered *y = lfirst(b);
+
+	return x->distance != y->distance ? x->distance - y->distance :
+		ItemPointerCompare(&x->named, &y->named);
+}
+
+/*
+ * Compare the rows that are gathered of a table, until none can be nearer than what is
+ * found.  By key columns a row may be found several times.
+ */
+static void
+compare_gathered(GuardSearch *search, const GuardTable *table, Relation relation,
+				 TupleTableSlot *slot)
+{
+	ItemPointerData named = search->named;
+	GuardGathered *last = NULL;
+	ListCell   *lc;
+
+	list_sort(search->gathered, order_gathered);
+	foreach(lc, search->gathered)
+	{
+		GuardGathered *next = lfirst(lc);
+
+		CHECK_FOR_INTERRUPTS();
+		if (is_search_done(search) ||
+			!is_nearer(search, table, &next->named, next->distance))
+			break;
+		if (last != NULL && ItemPointerEquals(&last->row->t_self, &next->row->t_self))
+			continue;
+		last = next;
+		ExecForceStoreHeapTuple(next->row, slot, false);
+		slot->tts_tid = next->row->t_self;
+		search->named = next->named;
+		if (is_duplicate(search, table, slot))
+			keep_match(search, table, relation, slot, next->distance);
+	}
+	search->named = named;
+	search->gathered = NIL;
+	MemoryContextReset(search->gathered_in);
+}
+
+/* Gather a row to be compared, unless it cannot be what is sought. */
+static void
+gather(GuardSearch *search, const GuardTable *table, Relation relation,
+	   TupleTableSlot *slot, int distance)
+{
+	MemoryContext old;
+	GuardGathered *row;
+
+	if (!is_nearer(search, table, &search->named, distance))
+		return;
+	old = MemoryContextSwitchTo(search->gathered_in);
+	row = palloc(sizeof *row);
+	row->distance = distance;
+	row->named = search->named;
+	row->row = ExecCopySlotHeapTuple(slot);
+	row->row->t_self = slot->tts_tid;
+	search->gathered = lappend(search->gathered, row);
+	MemoryContextSwitchTo(old);
+	if ((search->radius <= search->enough &&
+		 list_length(search->gathered) >= GATHERED_ROWS) ||
+		MemoryContextMemAllocated(search->gathered_in, false) > GATHERED_BYTES)
+		compare_gathered(search, table, relation, slot);
 }
 
 /*
@@ -281,13 +394,17 @@ read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,
 			.token = snapshot->speculativeToken
 		};
 
-		if (distance >= 0 && search->visit != NULL)
-			search->visit(search->visitor, table, slot, &pending);
-		if (distance < 0 || search->visit != NULL)
+		if (distance < 0)
 			continue;
-		if (!TransactionIdIsValid(pending.xid))
+		if (search->visit == NULL && !TransactionIdIsValid(pending.xid))
 			pending.xid = snapshot->xmax;
-		if (TransactionIdIsValid(pending.xid))
+		if (search->gathered_in != NULL && !TransactionIdIsValid(pending.xid))
+			gather(search, table, relation, slot, distance);
+		else if (!is_duplicate(search, table, slot))
+			continue;
+		else if (search->visit != NULL)
+			search->visit(search->visitor, table, slot, &pending);
+		else if (TransactionIdIsValid(pending.xid))
 			keep_pending(search, &pending);
 		else
 			keep_match(search, table, relation, slot, distance);
@@ -302,7 +419,7 @@ get_ball(const GuardSearch *search)
 	TupleDesc	desc = lookup_rowtype_tupdesc(search->space->ball_type, -1);
 	Datum		ball = simhash_make_ball(desc, terms->type.oid == BITOID ?
 										 VARBITOID : INT8OID,
-										 search->center_value, terms->radius);
+										 search->center_value, search->radius);
 
 	ReleaseTupleDesc(desc);
 	return ball;
@@ -343,6 +460,57 @@ search_index(GuardSearch *search, const GuardTable *table,
 	index_close(index, NoLock);
 }
 
+/* Search a table, as far as it is to be, by what it has for that. */
+static void
+search_indexes(GuardSearch *search, const GuardTable *table, Relation relation,
+			   TupleTableSlot *slot)
+{
+	if (OidIsValid(table->hamming.index))
+	{
+		search_index(search, table, &table->hamming, relation, slot, NULL);
+		return;
+	}
+	for (int block = 0; block < SH_BLOCKS; block++)
+	{
+		int			reach = sh_block_radius(search->radius, block);
+		ShProbes	probes;
+
+		if (reach < 0)
+			continue;
+		sh_probes_begin(&probes,
+						sh_block_key(search->center.words[0], block), reach);
+		search_index(search, table, &table->keys[block], relation, slot,
+					 &probes);
+	}
+}
+
+/* Search a table whose rows are compared: what is nearest first. */
+static void
+search_and_compare(GuardSearch *search, const GuardTable *table, Relation relation,
+				   TupleTableSlot *slot)
+{
+	int			radius = search->radius;
+
+	search->gathered_in = AllocSetContextCreate(CurrentMemoryContext,
+												"simhash_guard rows",
+												ALLOCSET_DEFAULT_SIZES);
+	search->radius = search->enough == 0 ? 0 : Min(radius, FIRST_RADIUS);
+	for (;;)
+	{
+		search_indexes(search, table, relation, slot);
+		compare_gathered(search, table, relation, slot);
+		if (search->radius == radius || is_search_done(search) ||
+			(search->match.distance >= 0 && search->match.distance <= search->radius))
+			break;
+		search->passed = search->radius;
+		search->radius = search->radius < FIRST_RADIUS ? Min(radius, FIRST_RADIUS) : radius;
+	}
+	search->passed = -1;
+	search->radius = radius;
+	MemoryContextDelete(search->gathered_in);
+	search->gathered_in = NULL;
+}
+
 /* Search a table. */
 static void
 search_table(GuardSearch *search, const GuardTable *table)
@@ -350,20 +518,10 @@ search_table(GuardSearch *search, const GuardTable *table)
 	Relation	relation = table_open(table->table, NoLock);
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
 
-	if (OidIsValid(table->hamming.index))
-		search_index(search, table, &table->hamming, relation, slot, NULL);
-	for (int block = 0; block < SH_BLOCKS; block++)
-	{
-		int			reach = sh_block_radius(search->space->terms.radius, block);
-		ShProbes	probes;
-
-		if (reach < 0 || OidIsValid(table->hamming.index))
-			continue;
-		sh_probes_begin(&probes,
-						sh_block_key(search->center.words[0], block), reach);
-		search_index(search, table, &table->keys[block], relation, slot,
-					 &probes);
-	}
+	if (search->visit == NULL && table->terms.measure != SIMHASH_NO_MEASURE)
+		search_and_compare(search, table, relation, slot);
+	else
+		search_indexes(search, table, relation, slot);
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(relation, NoLock);
 }
@@ -379,6 +537,8 @@ begin_search(GuardSearch *search)
 	search->pending.distance = -1;
 	search->changed = false;
 	search->compared = 0;
+	search->gathered_in = NULL;
+	search->gathered = NIL;
 	if (search->apart != NULL)
 		search->apart->is_read = false;
 	InitDirtySnapshot(search->dirty);
@@ -452,6 +612,8 @@ simhash_guard_search(GuardSearch *search, const GuardScope *scope)
 {
 	Snapshot	latest = begin_search(search);
 
+	search->passed = -1;
+	search->radius = search->space->terms.radius;
 	for (int i = 0; i < scope->ntables && !is_search_done(search); i++)
 	{
 		if (i == 0 || !search->space->stale)
