@@ -30,8 +30,25 @@ prepare()
 	warm pairs
 }
 
-# The seconds of a program on its own: which, and what it is to do.
-alone() { "$PROGRAMS/$1" "$rows" "$2" 3 | cut -d' ' -f1; }
+# The seconds of a program on its own: which, what it is to do, k, and rows.
+alone()
+{
+	"$PROGRAMS/$1" "${4:-$rows}" "$2" "${3:-3}" | cut -d' ' -f1
+}
+
+# How the engine's time for k = 8 grows with the rows: more take no less.
+growth()
+{
+	local n r seconds first='' last=0
+
+	for n in 1000000 1500000 2000000 2500000 3000000 10000000; do
+		seconds=$(for r in 1 2 3; do alone engine engine 8 $n; done | median)
+		emit "pairs, k=8, engine, $n rows" "$seconds" s 'a million' \
+			"${first:=$seconds}" "figure > $last && ratio <= $(
+				case $n in 2000000) echo 3 ;; 3000000) echo 6.5 ;; *) echo 99 ;; esac)"
+		last=$seconds
+	done
+}
 
 measure()
 {
@@ -51,12 +68,16 @@ measure()
 	[ "$1" -lt 100000 ] || emit 'memory, k=3, simhash_pairs()' \
 		"$(memory "$1")" bytes/row '' '' 'figure <= 64'
 
+	[ "$1" != 10000000 ] || growth
+
 	method call '' "$(call pairs 3)" 1
 	method clusters '' "$(call clusters 3)" 1
+	method eight '' "$(call pairs 8)" 1
 	run 0 3
 	call=$(calc "${us[call]} / 1e6")
 	emit 'pairs, k=3, simhash_pairs()' "$call" s 'straight C program' \
 		"$straight"
+	emit 'pairs, k=8, simhash_pairs()' "$(calc "${us[eight]} / 1e6")" s
 	emit 'clusters, k=3, engine' "$clusters" s
 	emit 'clusters, k=3, simhash_clusters()' \
 		"$(calc "${us[clusters]} / 1e6")" s 'engine' "$clusters" \

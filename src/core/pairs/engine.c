@@ -30,9 +30,10 @@
  *
  * A worked example: k = 3, ten million values that are evenly spread.  There
  * are 4 blocks of 16 bits, of radius 0: by each the values fall into 65536
- * keys of some 152 values, which are compared each with each.  For k = 10
- * and a million values there are 4 blocks, of radius 2, 2, 2 and 1.  Some 15
- * values have the same key, and are compared with those of 136 other keys.
+ * keys of some 152 values, which are compared each with each.  For k = 8 and
+ * three million values there are 4 blocks, one of 18 bits and radius 2, the
+ * others of 15 or 16 and radius 1.  By the first, some 11 values have the same
+ * key, and are compared with those of 171 other keys.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -47,7 +48,8 @@
 #define PRODUCT_MAX		((size_t) 1 << 17)	/* of values of two keys */
 #define GATHER			1024	/* candidates to gather */
 #define GATHER_MAX		64		/* of one key */
-#define WAITING			16		/* near keys whose values are asked for */
+#define SPREAD			8		/* values to copy of a near key that has as
+								 * many at most */
 #define SLICE			1024	/* keys between two calls of progress */
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
@@ -76,6 +78,16 @@ typedef struct ShSearch
 	uint64_t	found[FOUND][2];
 } ShSearch;
 
+/*
+ * The bits in which near keys differ from a key: first none; then, from ends[i]
+ * up to ends[i + 1], those of which bit i is the highest.
+ */
+typedef struct ShFlips
+{
+	uint32_t	ends[SH_KEYS_MAX + 1];
+	uint32_t	list[SH_FLIPS_MAX];
+} ShFlips;
+
 /* A key of a block, while the values that have it are searched. */
 typedef struct ShKey
 {
@@ -85,9 +97,7 @@ typedef struct ShKey
 	const ShSide *others;		/* among which to look */
 	bool		same;			/* are those the same values? */
 	int			radius;			/* of the search */
-	int			waiting;		/* near keys */
-	ShSide		near[WAITING];
-	uint32_t	flips[WAITING];
+	ShFlips		flips;			/* that make near keys */
 	size_t		gathered;
 	uint64_t	gather[GATHER + SH_COMPARE_BEYOND];
 } ShKey;
@@ -207,17 +217,18 @@ compare_sides(ShSearch *search, const ShSide *a, const ShSide *b)
  * once, when the lesser one is searched.
  *
  * The values of near keys lie all over memory, and are few.  So we do not
- * compare them one key at a time:
+ * compare them one key at a time: search_near copies them into the array
+ * "gather", unless there are many, which are compared, or cut into blocks
+ * anew, by themselves.  When that is full, compare_gathered compares each
+ * value of the key with all that were gathered.
  *
- *	add_near		asks the memory for the values of a near key, and puts it
- *					on a list of WAITING keys;
- *	search_near		when that is full, copies the values of each into the
- *					array "gather", unless there are many, which are
- *					compared, or cut into blocks anew, by themselves;
- *	compare_gathered	when that is full, compares each value of the key with all
- *					that were gathered.
+ * Where near keys have a value or two, most time would go to branches that the
+ * processor cannot guess, since it waits for memory at each.  So there are
+ * hardly any.  The flips of a block are listed beforehand, in ascending order:
+ * those that make a greater key are the ones whose highest bit the key lacks,
+ * and stand together in the list.  SPREAD values are copied of a near key,
+ * however few it has.
  */
-
 
 /* Compare the values of a key with the candidates gathered. */
 static void
@@ -230,78 +241,97 @@ compare_gathered(ShSearch *search, ShKey *key)
 	key->gathered = 0;
 }
 
-/* Search the values of a key with those of a near one. */
-static inline void
-search_near(ShSearch *search, ShKey *key, ShSide *other, uint32_t flips)
-{
-	if (other->n <= GATHER_MAX)
-	{
-		if (key->gathered + other->n > GATHER)
-			compare_gathered(search, key);
-		for (size_t i = 0; i < other->n; i++)
-			key->gather[key->gathered++] = other->values[i];
-	}
-	else if (key->side.n * other->n <= PRODUCT_MAX)
-		compare_sides(search, &key->side, other);
-	else
-	{
-		int			left = key->radius -
-		sh_distance(flips & (key->block->mask >> key->block->low), 0);
-
-		search_sides(search, &key->side, other, left, SH_DIGIT);
-	}
-}
-
-/* Search the values of a key with those of the near ones that wait. */
+/* Search the values of a key with those of a near one, which has many. */
 static void
-search_waiting(ShSearch *search, ShKey *key)
-{
-	for (int i = 0; i < key->waiting; i++)
-		search_near(search, key, &key->near[i], key->flips[i]);
-	key->waiting = 0;
-}
-
-/*
- * A near key.  Its values may be far away in memory: ask for them, and look at
- * them together with those of other keys.
- */
-static inline void
-add_near(ShSearch *search, ShKey *key, uint32_t flips)
+search_near(ShSearch *search, ShKey *key, uint32_t flips)
 {
 	ShSide		other = sh_side_of_key(key->others, key->key ^ flips);
 
-	if (other.n == 0)
-		return;
-	__builtin_prefetch(other.values);
-	key->near[key->waiting] = other;
-	key->flips[key->waiting++] = flips;
-	if (key->waiting == WAITING)
-		search_waiting(search, key);
+	if (other.n <= GATHER_MAX)
+	{
+		memcpy(key->gather + key->gathered, other.values,
+			   other.n * sizeof *other.values);
+		key->gathered += other.n;
+	}
+	else if (key->side.n * other.n <= PRODUCT_MAX)
+		compare_sides(search, &key->side, &other);
+	else
+		search_sides(search, &key->side, &other,
+					 key->radius - sh_distance(flips & (key->block->mask >>
+														key->block->low), 0),
+					 SH_DIGIT);
+}
+
+/* Search the values of a key with those of the keys that some flips make. */
+static void
+search_flips(ShSearch *search, ShKey *key, const uint32_t *flips,
+			 const uint32_t *end)
+{
+	const uint32_t *ends = key->others->ends;
+	const uint64_t *values = key->others->values;
+
+	for (; flips < end; flips++)
+	{
+		uint32_t	near = key->key ^ *flips;
+		uint32_t	start = near == 0 ? 0 : ends[near - 1];
+		uint32_t	n = ends[near] - start;
+
+		if (key->gathered > GATHER - GATHER_MAX)
+			compare_gathered(search, key);
+		if (n > SPREAD)
+			search_near(search, key, *flips);
+		else
+		{
+			memcpy(key->gather + key->gathered, values + start,
+				   SPREAD * sizeof *values);
+			key->gathered += n;
+		}
+	}
 }
 
 /* Search the values of a key with those of all keys within the radius. */
 static void
 search_key(ShSearch *search, ShKey *key)
 {
-	uint32_t	end = UINT32_C(1) << key->block->width;
+	const ShFlips *flips = &key->flips;
 
 	if (!key->same)
-		add_near(search, key, 0);
-	else if (key->side.n <= RUN_MAX)
-		compare_sides(search, &key->side, NULL);
+		search_flips(search, key, flips->list,
+					 flips->list + flips->ends[key->block->width]);
 	else
-		search_sides(search, &key->side, NULL, key->radius, SH_DIGIT);
-	for (int bits = 1; bits <= key->block->radius; bits++)
 	{
-		for (uint32_t flips = (UINT32_C(1) << bits) - 1; flips < end;
-			 flips = sh_next_of_weight(flips))
+		if (key->side.n <= RUN_MAX)
+			compare_sides(search, &key->side, NULL);
+		else
+			search_sides(search, &key->side, NULL, key->radius, SH_DIGIT);
+		for (int bit = 0; bit < key->block->width; bit++)
 		{
-			if (!key->same || (key->key ^ flips) > key->key)
-				add_near(search, key, flips);
+			if ((key->key >> bit & 1) == 0)
+				search_flips(search, key, flips->list + flips->ends[bit],
+							 flips->list + flips->ends[bit + 1]);
 		}
 	}
-	search_waiting(search, key);
 	compare_gathered(search, key);
+	count_work(search, flips->ends[key->block->width]);
+}
+
+/* List the flips of keys of so many bits within a radius. */
+static void
+list_flips(ShFlips *flips, int width, int radius)
+{
+	uint32_t	n = 1;
+
+	flips->list[0] = 0;
+	flips->ends[0] = n;
+	for (int bit = 0; bit < width; bit++)
+	{
+		for (uint32_t i = 0; i < flips->ends[bit]; i++)
+		{
+			if (sh_distance(flips->list[i], 0) < radius)
+				flips->list[n++] = flips->list[i] | UINT32_C(1) << bit;
+		}
+		flips->ends[bit + 1] = n;
+	}
 }
 
 /* Search values sorted by a block of radius 0. */
@@ -344,7 +374,7 @@ search_block(ShSearch *search, const ShKeyBlock *block, ShSide *a, ShSide *b,
 	key.others = b != NULL ? b : a;
 	key.same = b == NULL;
 	key.radius = radius;
-	key.waiting = 0;
+	list_flips(&key.flips, block->width, block->radius);
 	key.gathered = 0;
 	for (key.key = 0; key.key < keys; key.key++)
 	{

@@ -125,6 +125,7 @@ sh_pairs_group(const ShPairs *pairs, uint32_t number)
 #define SH_PAIRS_RADIUS	16		/* the greatest radius */
 #define SH_DIGIT		11		/* bits of a key to sort by at a time */
 #define SH_KEYS_MAX		(2 * SH_DIGIT)	/* bits of a key */
+#define SH_FLIPS_MAX	4096	/* keys within the radius of a key */
 
 /* Some bits, and in how many of them a pair may differ to be looked at. */
 typedef struct ShKeyBlock

@@ -19,7 +19,8 @@
  *		(r + 1) (floor(k / m) + 1) + (m - r - 1) floor(k / m) = k + 1
  *
  * bits.  In the example r is 2, and all blocks have radius 2; with m = 4,
- * where r is 0, the radii are 2, 1, 1 and 1.
+ * where r is 0, the radii are 2, 1, 1 and 1.  The blocks of the larger radius
+ * have more candidates, so they get some bits more than the others.
  *
  * The key of a value is its bits in a block.  Values are grouped by key, and
  * the values of a key are compared with those of all keys within the block's
@@ -36,7 +37,8 @@
  *		16		2.9 %		7.0 %		all, and more
  *
  * A key must be looked up even if no value has it.  So which m is best depends
- * on how many values there are, and we estimate the cost of each m.
+ * on how many values there are, and we estimate the cost of each m.  The costs
+ * were measured with a million to ten million values.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -44,50 +46,64 @@
  */
 #include "core/pairs/engine.h"
 
+#include <math.h>
+
 /* Costs in nanoseconds, roughly. */
 #define MOVE_COST		3.0		/* of a value, when sorting by a digit */
 #define KEY_COST		0.5		/* of a key that may occur */
-#define PROBE_COST		3.0		/* to look up a key */
-#define GATHER_COST		0.7		/* of a candidate, once a key */
-#define COMPARE_COST	0.3		/* of two values */
+#define USE_COST		50.0	/* of a key that has values */
+#define PROBE_COST		3.5		/* to look up a key */
+#define GATHER_COST		0.4		/* of a candidate, once a key */
+#define COMPARE_COST	0.25	/* of two values */
+
+#define MORE_MAX		4		/* bits that blocks of a larger radius have
+								 * more */
 
 /*
  * The estimated time to find candidates by one block and to compare them: of
  * "a" values among themselves when b is 0, else of "a" values with b others.
+ * Of the keys a part e^-load is not used, by the first terms of a series.
  */
 static double
 block_cost(double a, double b, int width, int radius)
 {
 	double		keys = (double) (UINT64_C(1) << width);
-	double		near = sh_ball_size(width, radius) * (b > 0 ? 1 : 0.5);
-	double		used = a < keys ? a : keys;
+	double		ball = sh_ball_size(width, radius);
+	double		near = ball * (b > 0 ? 1 : 0.5);
+	double		load = a / keys;
+	double		used = keys * (1 - 1 / (1 + load * (1 + load / 2)));
 	double		others = b > 0 ? b : a;
 
+	if (ball > SH_FLIPS_MAX)
+		return INFINITY;
 	return (a + b) * MOVE_COST * (width > SH_DIGIT ? 2 : 1) +
 		keys * KEY_COST * (b > 0 ? 2 : 1) +
-		used * near * (PROBE_COST + others / keys * GATHER_COST) +
+		used * (USE_COST + near * (PROBE_COST + others / keys * GATHER_COST)) +
 		a * near * others / keys * COMPARE_COST;
 }
 
 /*
- * Plan to cut the bits of a mask into blocks with keys of up to "width" bits,
- * the leading ones of each block.
+ * Plan to cut the bits of a mask into blocks, of which those of the larger
+ * radius have so many bits more, with keys of up to "width" bits, the leading
+ * ones of each block.
  */
 static void
-cut_into_blocks(ShPairPlan *plan, int blocks, uint64_t bits, double a, double b, int radius,
-				int width)
+cut_into_blocks(ShPairPlan *plan, int blocks, int more, uint64_t bits,
+				double a, double b, int radius, int width)
 {
-	int			count = sh_distance(bits, 0);
+	int			wider = radius % blocks + 1;	/* of the larger radius */
+	int			count = sh_distance(bits, 0) - wider * more;
 
 	plan->cost = 0;
 	plan->blocks = 0;
 	for (int i = 0; i < blocks; i++)
 	{
 		ShKeyBlock *block = &plan->block[plan->blocks];
-		int			size = count * (i + 1) / blocks - count * i / blocks;
+		int			size = count * (i + 1) / blocks - count * i / blocks +
+		(i < wider ? more : 0);
 		int			high = sh_bit_length(bits) - 1;
 
-		block->radius = radius / blocks - (i > radius % blocks ? 1 : 0);
+		block->radius = radius / blocks - (i < wider ? 0 : 1);
 		if (block->radius < 0)
 			break;
 		block->mask = 0;
@@ -118,15 +134,23 @@ sh_pair_plan(ShPairPlan *plan, uint64_t bits, size_t a, size_t b, int radius,
 			 int width)
 {
 	ShPairPlan	cut;
+	int			count = sh_distance(bits, 0);
 
 	plan->cost = (double) a * (b > 0 ? (double) b : (double) a / 2) *
 		COMPARE_COST;
 	plan->blocks = 0;
-	for (int m = 1; m <= radius + 1 && m <= sh_distance(bits, 0); m++)
+	for (int m = 1; m <= radius + 1; m++)
 	{
-		cut_into_blocks(&cut, m, bits, (double) a, (double) b, radius, width);
-		if (cut.cost < plan->cost)
-			*plan = cut;
+		int			wider = radius % m + 1;
+
+		for (int more = 0; more <= (wider < m ? MORE_MAX : 0) &&
+			 m + wider * more <= count; more++)
+		{
+			cut_into_blocks(&cut, m, more, bits, (double) a, (double) b,
+							radius, width);
+			if (cut.cost < plan->cost)
+				*plan = cut;
+		}
 	}
 	for (int i = 0; i < plan->blocks; i++)
 		plan->block[i].share /= plan->cost;
