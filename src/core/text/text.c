@@ -226,6 +226,54 @@ read_inert(ShText *text, const unsigned char *p, const unsigned char *end)
 }
 
 /*
+ * Read on within an ideographic run, of which only inert code points wait in the
+ * piece, as far as there are separators and unified ideographs from U+4E00 to
+ * U+9FFF, which are inert as well: most Chinese text.  What is inert is its own
+ * normal form whatever stands around it, so that it need not go through the
+ * piece, which only counts it.  Returns where reading goes on.
+ */
+static const unsigned char *
+read_ideographs(ShText *text, const unsigned char *p, const unsigned char *end)
+{
+	int			chars = text->piece.chars;
+	size_t		tokens;
+	size_t		used;
+
+	flush_piece(text);
+	tokens = text->ntokens;
+	used = text->used;
+	while (chars < SH_PIECE_MAX && end - p >= 4)
+	{
+		uint32_t	c = (uint32_t) p[0] << 16 | p[1] << 8 | p[2];
+		size_t		length;
+		int			class;
+
+		if (c - 0xe4b880 <= 0xe9bfbf - 0xe4b880 && (c & 0xc0c0) == 0x8080)
+		{
+			/* Four bytes are one instruction; the last one is overwritten. */
+			memcpy(text->bytes + used, p, 4);
+			set_token(text, tokens++, used, used + 3);
+			used += 3;
+			p += 3;
+			chars++;
+			text->gap = false;
+			continue;
+		}
+		class = sh_classify(sh_utf8_decode(p, end, &length));
+		if (class != SH_SEPARATOR)
+			break;
+		text->gap = true;
+		p += length;
+	}
+	text->total += tokens - text->ntokens;
+	text->run_cut |= tokens > text->ntokens;
+	text->ntokens = tokens;
+	text->used = text->gram_start = text->gram_end = used;
+	text->piece.chars = chars % SH_PIECE_MAX;
+	return p;
+}
+
+/*
  * Make the words written from the one offset to the other tokens, each of
  * which has a space behind it.
  */
@@ -353,6 +401,9 @@ sh_text_feed(ShText *text, const unsigned char *from, const unsigned char *end)
 					read_ascii_symbols(text, from, end) :
 					read_ascii(text, from, end);
 		}
+		else if (text->run == SH_IDEOGRAPHIC && text->piece.inert &&
+				 *from >= 0xe4 && *from <= 0xe9)
+			next = read_ideographs(text, from, end);
 		else if (!text->gap && text->run != SH_SYMBOL)
 			next = read_inert(text, from, end);
 		if (next > from)
