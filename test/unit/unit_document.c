@@ -816,7 +816,10 @@ test_damping(void)
 	}
 }
 
-/* A long document leaves no large table to the short ones that follow. */
+/*
+ * A long document leaves no large table to short ones that are counted, whereas
+ * those that are not keep it for the next long one.
+ */
 static void
 test_table_shrinks(void)
 {
@@ -827,9 +830,12 @@ test_table_shrinks(void)
 		text[i] = i % 8 == 7 ? ' ' : (char) ('a' + random_below(26));
 	CHECK(fingerprint(sh_default_profile, text, sizeof text, sizeof text,
 					  &result));
-	CHECK(document.tally.slots > 1024);
 	for (int i = 0; i < 3; i++)
 		CHECK(fingerprint(sh_default_profile, "a short one", 11, 11, &result));
+	CHECK(document.tally.slots > 1024);
+	for (int i = 0; i < 3; i++)
+		CHECK(fingerprint(sh_profile_find("word-2-sqrt", 11), "a short one",
+						  11, 11, &result));
 	CHECK(document.tally.slots <= 1024);
 }
 

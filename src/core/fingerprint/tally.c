@@ -51,12 +51,12 @@
  * Begin to count, with an empty table.  Keeps the memory that there is, unless
  * the last document used so little of it that to grow a table again takes less
  * time than to clear this one: a long document must not make all the short
- * ones after it slow.
+ * ones after it slow.  Those that use none have nothing to clear.
  */
 void
 sh_tally_begin(ShTally *tally)
 {
-	if (tally->slots > SLOTS_MIN &&
+	if (tally->slots > SLOTS_MIN && tally->occupied > 0 &&
 		tally->occupied < tally->slots / SLOTS_SPARE)
 		sh_tally_end(tally);
 	if (tally->slots > 0 && tally->occupied > 0)
@@ -77,18 +77,20 @@ find_tally_slot(const ShTally *tally, uint64_t hash)
 }
 
 /*
- * Double the table.  "allocate" may leave by longjmp: the table is then as it
- * was before.
+ * Make the table large enough for so many features more.  "allocate" may leave
+ * by longjmp: the table is then as it was before.
  */
 static void
-grow_tally(ShTally *tally)
+grow_tally(ShTally *tally, size_t more)
 {
 	ShTally		old = *tally;
-	size_t		slots = old.slots > 0 ? 2 * old.slots : SLOTS_MIN;
-	uint64_t   *hashes = tally->allocate(tally->context,
-										 slots * (sizeof *hashes +
-												  sizeof(uint32_t)));
+	size_t		slots = SLOTS_MIN;
+	uint64_t   *hashes;
 
+	while (slots < 2 * (old.occupied + more))
+		slots *= 2;
+	hashes = tally->allocate(tally->context,
+							 slots * (sizeof *hashes + sizeof(uint32_t)));
 	tally->slots = slots;
 	tally->hashes = hashes;
 	tally->counts = (uint32_t *) (hashes + slots);
@@ -140,7 +142,7 @@ sh_tally_count(ShTally *tally, uint64_t hash)
 	size_t		slot;
 
 	if (2 * tally->occupied >= tally->slots)
-		grow_tally(tally);
+		grow_tally(tally, 1);
 	slot = find_tally_slot(tally, hash);
 	if (tally->counts[slot] == 0)
 	{
@@ -239,15 +241,16 @@ sh_tally_sift(ShTally *tally, ShDamping damping, uint64_t *hashes, size_t n)
 		return n;
 	for (size_t done = 0, k; done < n; done += k)
 	{
+		size_t		left = n - done;
 		size_t		kept;
 
 		if (tally->seen == SH_SECTION)
 			sh_tally_begin(tally);
-		k = n - done < SIFT_MAX ? n - done : SIFT_MAX;
-		if (k > SH_SECTION - tally->seen)
-			k = SH_SECTION - tally->seen;
-		while (2 * (tally->occupied + k) > tally->slots)
-			grow_tally(tally);
+		if (left > SH_SECTION - tally->seen)
+			left = SH_SECTION - tally->seen;
+		k = left < SIFT_MAX ? left : SIFT_MAX;
+		if (2 * (tally->occupied + k) > tally->slots)
+			grow_tally(tally, left);
 		tally->seen += (uint32_t) k;
 		if (damping == SH_DAMP_BINARY)
 			kept = sift_some(tally, SH_DAMP_BINARY, hashes + done, k, NULL, NULL);
