@@ -40,7 +40,7 @@ index/scan = hamming_compare hamming_cursor hamming_matches \
 	hamming_search_plan hamming_tree hamming_tricks hamming_words
 planner = balls clauses distances hooks key_paths key_prefix selectivity \
 	support
-keys = key_columns keys
+keys = key_columns key_scan keys
 report = dedup report_table report_texts
 removal = apply batch evidence logs tables templates undo
 tune = rate tune tune_sample

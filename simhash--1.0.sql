@@ -1293,11 +1293,12 @@ COMMENT ON FUNCTION simhash_probes(bigint, bigint, integer) IS
 
 CREATE FUNCTION simhash_add_keys(
     relation regclass, source text,
-    columns name[] DEFAULT '{k0,k1,k2,k3}', within name[] DEFAULT '{}')
+    columns name[] DEFAULT '{k0,k1,k2,k3}', within name[] DEFAULT '{}',
+    covering boolean DEFAULT true)
 RETURNS void
 AS 'MODULE_PATHNAME', 'simhash_add_keys'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION simhash_add_keys(regclass, text, name[], name[]) IS
+COMMENT ON FUNCTION simhash_add_keys(regclass, text, name[], name[], boolean) IS
 'add the four key columns, generated from the source, and their indexes';
 
 CREATE FUNCTION simhash_drop_keys(relation regclass)

@@ -9,7 +9,7 @@
 sizes() { some 100000 1000000; }
 
 INTO=into_
-TABLES="nothing keys hamming exclusion guard btrees"
+TABLES="nothing keys covering hamming exclusion guard btrees"
 
 prepare()
 {
@@ -34,7 +34,8 @@ keep_up()
 	local index="CREATE INDEX ON $INTO$1"
 
 	case $1 in
-		keys) echo "SELECT simhash_add_keys('${INTO}keys', 'fp');" ;;
+		keys | covering) echo "SELECT simhash_add_keys('$INTO$1', 'fp',
+			covering => '$1' = 'covering');" ;;
 		hamming) echo "$index USING hamming (fp);" ;;
 		exclusion)
 			echo "ALTER TABLE $INTO$1 ADD EXCLUDE USING hamming (fp WITH ~=);"
@@ -72,6 +73,8 @@ measure()
 	emit 'insert, nothing' "$(rate nothing)" rows/s \
 		'four btrees' "$(rate btrees)"
 	emit 'insert, key columns' "$(rate keys)" rows/s \
+		'four btrees' "$(rate btrees)"
+	emit 'insert, key columns, covering' "$(rate covering)" rows/s \
 		'four btrees' "$(rate btrees)"
 	emit 'insert, hamming index' "$(rate hamming)" rows/s \
 		'four btrees' "$(rate btrees)"

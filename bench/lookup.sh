@@ -4,7 +4,8 @@
 #
 # Server time: look-ups by LATERAL in one statement.  Client: one look-up after
 # another, prepared, over the socket.  Random fingerprints in docs; keyed has
-# them with key columns and four btrees, covered with four covering btrees.
+# them with key columns and four btrees, keyed_covering with covering ones, and
+# covered with four that have the id as well, read by hand.
 #
 
 sizes() { powers; }
@@ -15,7 +16,9 @@ prepare()
 	make_hamming
 	have keyed || psql <<-'END'
 		CREATE TABLE keyed AS SELECT id, fp FROM docs;
-		SELECT simhash_add_keys('keyed', 'fp') \g /dev/null
+		SELECT simhash_add_keys('keyed', 'fp', covering => false) \g /dev/null
+		CREATE TABLE keyed_covering AS SELECT id, fp FROM docs;
+		SELECT simhash_add_keys('keyed_covering', 'fp') \g /dev/null
 		CREATE TABLE covered AS SELECT id, fp, simhash_key(fp, 0) AS k0,
 			simhash_key(fp, 1) AS k1, simhash_key(fp, 2) AS k2,
 			simhash_key(fp, 3) AS k3 FROM docs;
@@ -24,6 +27,7 @@ prepare()
 		CREATE INDEX ON covered (k2) INCLUDE (fp, id);
 		CREATE INDEX ON covered (k3) INCLUDE (fp, id);
 		VACUUM ANALYZE keyed;
+		VACUUM ANALYZE keyed_covering;
 		VACUUM ANALYZE covered;
 	END
 	warm keyed
@@ -102,6 +106,8 @@ server()
 	pk=${us[pk]} hamming=${us[near]}
 
 	method keys "$BITMAP" "$(each 'id AS r FROM keyed WHERE fp ~= q.q')"
+	method keys_covering "$BITMAP" \
+		"$(each 'id AS r FROM keyed_covering WHERE fp ~= q.q')"
 	method hand "$BITMAP" "$(or_by_hand)"
 	method covering "$INDEX" "$(covering_by_hand)"
 	for k in 0 7 8 10 12; do
@@ -111,6 +117,8 @@ server()
 	for k in 0 7 8; do
 		method "keys $k" "$BITMAP" \
 			"$(each "id AS r FROM keyed WHERE fp <@ (q.q, $k)")"
+		method "keys_covering $k" "$BITMAP" \
+			"$(each "id AS r FROM keyed_covering WHERE fp <@ (q.q, $k)")"
 	done
 	method scan "$SCAN" "$(each 'id AS r FROM docs WHERE fp ~= q.q')"
 	method 'scan 12' "$SCAN" "$(each 'id AS r FROM docs WHERE fp <@ (q.q, 12)')"
@@ -127,6 +135,8 @@ server()
 			10000000) echo 'ratio <= 4' ;;
 		esac)"
 	emit 'server, k=3, key columns' "${us[keys]}" us 'primary key' "$pk"
+	emit 'server, k=3, key columns, covering' "${us[keys_covering]}" us \
+		'key columns' "${us[keys]}" "$([ "$1" != 1000000 ] || echo 'ratio <= .35')"
 	emit 'server, k=3, key columns, OR by hand' "${us[hand]}" us \
 		'primary key' "$pk"
 	emit 'server, k=3, covering btrees by hand' "${us[covering]}" us \
@@ -148,6 +158,9 @@ server()
 	done
 	for k in 0 7 8; do
 		emit "server, k=$k, key columns" "${us[keys $k]}" us 'primary key' "$pk"
+		emit "server, k=$k, key columns, covering" "${us[keys_covering $k]}" us \
+			'key columns' "${us[keys $k]}" \
+			"$([ $k,$1 != 8,1000000 ] || echo 'ratio <= .3')"
 	done
 	emit 'server, k=12, sequential scan' "${us[scan 12]}" us 'primary key' "$pk"
 }

@@ -26,6 +26,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
@@ -52,6 +53,7 @@
  * returns what it was.  From 16 on there is no such command.
  * simhash_map_columns: by the number of each column of the one, that of the
  * column of that name in the other; fails unless there is one of the same type
+ * simhash_adjust_to_child: an expression of a table, for a partition of it
  */
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
@@ -66,6 +68,8 @@
 	palloc_aligned(BLCKSZ, PG_IO_ALIGN_SIZE, MCXT_ALLOC_ZERO)
 #define simhash_map_columns(from, to)	build_attrmap_by_name(to, from, false)
 #define simhash_reset_read_only(value)	(value)
+#define simhash_adjust_to_child(root, node, child) \
+	adjust_appendrel_attrs_multilevel(root, node, child, (child)->top_parent)
 #else
 #include "utils/guc_tables.h"
 
@@ -113,6 +117,9 @@ extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it later */
 #define RelFileLocatorEquals(a, b)		RelFileNodeEquals(a, b)
 
 #define simhash_map_columns(from, to)	build_attrmap_by_name(to, from)
+#define simhash_adjust_to_child(root, node, child) \
+	adjust_appendrel_attrs_multilevel(root, node, (child)->relids, \
+									  (child)->top_parent_relids)
 
 /* Below, calls are written with the arguments that newer versions want. */
 #define tuplesort_getdatum(sort, forward, copy, value, isnull, abbreviated) \

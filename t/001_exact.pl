@@ -2,8 +2,8 @@
 #
 # 100,000 fingerprints, random, in clusters and in hostile shapes; searches at
 # every radius from 0 to 8, as constants, as parameters of a generic plan and
-# as a join.  The plan of each is checked too, so that nothing is compared
-# with itself.  SIMHASH_SEED repeats a run.
+# as a join, by plain indexes and by covering ones.  The plan of each is
+# checked too, so that nothing is compared with itself.  SIMHASH_SEED repeats a run.
 
 use strict;
 use warnings;
@@ -34,8 +34,6 @@ SELECT n AS id, CASE
     ELSE hashint8extended(n, $seed) & ~(65535::bigint << 32) | 7::bigint << 32
     END AS fp
 FROM generate_series(1, 100000) AS n;
-SELECT simhash_add_keys('docs', 'fp');
-VACUUM ANALYZE docs;
 CREATE TABLE queries AS
 SELECT id, fp # flip(id + ${seed}::bigint, id % 5) AS q
 FROM docs WHERE id % 4000 < 8 AND id < 50000;
@@ -69,32 +67,40 @@ sub check
 		$expected, "$name: rows");
 }
 
-my $uses_keys = qr/Filter: .*(?:~=|<@|@>).*BitmapOr.*docs_k0_idx/s;
-
-for my $k (0 .. 8)
+for my $covering ('false', 'true')
 {
-	# A radius of 0 needs one index, without a BitmapOr.
-	my $plan = $k ? $uses_keys : qr/Filter: .*(?:<@|@>).*docs_k0_idx/s;
+	$node->safe_psql('postgres', <<"END");
+SELECT simhash_add_keys('docs', 'fp', covering => $covering);
+VACUUM ANALYZE docs;
+END
+	my $uses_keys = $covering eq 'true'
+	  ? qr/Custom Scan.*Filter: .*(?:~=|<@|@>).*docs_k0_fp_idx/s
+	  : qr/Filter: .*(?:~=|<@|@>).*BitmapOr.*docs_k0_idx/s;
 
-	check("join at $k", 'SET enable_seqscan = off;', <<"END", $truth{$k}, $plan);
+	for my $k (0 .. 8)
+	{
+		# A radius of 0 needs one index, without a BitmapOr.
+		my $plan = $k ? $uses_keys : qr/Filter: .*(?:<@|@>).*docs_k0_(?:fp_)?idx/s;
+
+		check("join at $k", 'SET enable_seqscan = off;', <<"END", $truth{$k}, $plan);
 SELECT $summary FROM queries q JOIN docs d ON d.fp <@ (q.q, $k)
 END
-	check("lateral at $k", 'SET enable_seqscan = off;', <<"END", $truth{$k}, $plan);
+		check("lateral at $k", 'SET enable_seqscan = off;', <<"END", $truth{$k}, $plan);
 SELECT $summary FROM queries q,
     LATERAL (SELECT id FROM docs WHERE hamming_ball(q.q, $k) @> fp OFFSET 0) AS d
 END
 
-	# Constants and parameters: one search after another.
-	for my $mode ('constant', 'generic')
-	{
-		my $prepare = $mode eq 'constant' ? '' : <<"END";
+		# Constants and parameters: one search after another.
+		for my $mode ('constant', 'generic')
+		{
+			my $prepare = $mode eq 'constant' ? '' : <<"END";
 SET plan_cache_mode = force_generic_plan;
 PREPARE search(bigint, int) AS SELECT id FROM docs WHERE fp <@ (\$1, \$2);
 END
-		my $search = $mode eq 'constant'
-		  ? "'SELECT id FROM docs WHERE fp <@ (' || q || ', $k)'"
-		  : "'EXECUTE search(' || q || ', $k)'";
-		my $sql = <<"END";
+			my $search = $mode eq 'constant'
+			  ? "'SELECT id FROM docs WHERE fp <@ (' || q || ', $k)'"
+			  : "'EXECUTE search(' || q || ', $k)'";
+			my $sql = <<"END";
 SET enable_seqscan = off;
 $prepare
 CREATE TEMP TABLE found (qid int, id int);
@@ -107,7 +113,7 @@ DECLARE
 BEGIN
     FOR one IN SELECT id, $search AS search FROM queries LOOP
         FOR line IN EXECUTE 'EXPLAIN ' || one.search LOOP
-            uses := uses OR line LIKE '%docs_k0_idx%';
+            uses := uses OR line LIKE '%docs_k0_%idx%';
         END LOOP;
         FOR hit IN EXECUTE one.search LOOP
             INSERT INTO found VALUES (one.id, hit);
@@ -117,34 +123,36 @@ BEGIN
 END \$\$;
 SELECT count(*), sum(hashint8extended(id, qid)) FROM found;
 END
-		is($node->safe_psql('postgres', $sql),
-			$truth{$k}, "$mode at $k: rows");
+			is($node->safe_psql('postgres', $sql),
+				$truth{$k}, "$mode at $k: rows");
+		}
 	}
-}
 
-check('~= join', 'SET enable_seqscan = off;',
-	"SELECT $summary FROM queries q JOIN docs d ON q.q ~= d.fp",
-	$truth{3}, $uses_keys);
-check('partial parallel', <<"END", "SELECT count(*) FROM docs WHERE fp ~= 42",
+	check('~= join', 'SET enable_seqscan = off;',
+		"SELECT $summary FROM queries q JOIN docs d ON q.q ~= d.fp",
+		$truth{3}, $uses_keys);
+	check('partial parallel', <<"END", "SELECT count(*) FROM docs WHERE fp ~= 42",
 SET enable_seqscan = off; SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;
 END
-	$node->safe_psql('postgres',
-		'SELECT count(*) FROM docs WHERE hamming(fp, 42) <= 3'),
-	qr/docs_k0_idx/);
+		$node->safe_psql('postgres',
+			'SELECT count(*) FROM docs WHERE hamming(fp, 42) <= 3'),
+		qr/docs_k0_(?:fp_)?idx/);
 
-# The same for a radius that is only known when the query runs, up to 64.
-for my $k (9, 12, 15, 20, 63, 64)
-{
-	is( $node->safe_psql('postgres', <<"END"),
+	# The same for a radius that is only known when the query runs, up to 64.
+	for my $k (9, 12, 15, 20, 63, 64)
+	{
+		is( $node->safe_psql('postgres', <<"END"),
 SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan;
 PREPARE search(bigint, int) AS SELECT count(*), sum(id) FROM docs
 WHERE fp <@ (\$1, \$2);
 EXECUTE search(42, $k);
 END
-		$node->safe_psql('postgres',
-			"SELECT count(*), sum(id) FROM docs WHERE hamming(fp, 42) <= $k"),
-		"parameter at $k: rows");
+			$node->safe_psql('postgres',
+				"SELECT count(*), sum(id) FROM docs WHERE hamming(fp, 42) <= $k"),
+			"parameter at $k: rows");
+	}
+	$node->safe_psql('postgres', "SELECT simhash_drop_keys('docs')");
 }
 
 $node->stop;

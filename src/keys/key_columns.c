@@ -29,16 +29,23 @@ static const char needs_table[] =
 /*
  * Make an expression of the table's columns of the source, as text that can
  * stand in a generated column; fails if it is not a bigint.  Say whether the
- * expression is not the caller's own but that of a generated column.
+ * expression is not the caller's own but that of a generated column, and how
+ * CREATE INDEX includes the column that the source is, if it is one.
  */
 static char *
-deparse_source(Relation relation, const char *source, bool *generated)
+deparse_source(Relation relation, const char *source, bool *generated,
+			   char **include)
 {
 	Node	   *expression = simhash_read_source(relation, source, SIMHASH_KEYS);
-	Node	   *generation = simhash_generation(relation,
-												simhash_unlabeled(expression));
+	Node	   *column = simhash_unlabeled(expression);
+	Node	   *generation = simhash_generation(relation, column);
 
 	*generated = generation != NULL;
+	if (include != NULL && IsA(column, Var))
+		*include =
+			psprintf(" INCLUDE (%s)",
+					 quote_identifier(get_attname(RelationGetRelid(relation),
+												  ((Var *) column)->varattno, false)));
 	return simhash_write_expression(relation, *generated ? generation : expression,
 									RelationGetRelationName(relation), false);
 }
@@ -118,7 +125,8 @@ run_command(const char *command)
  * get their own.
  */
 static void
-create_key_index(Oid table, const char *prefix, const char *column)
+create_key_index(Oid table, const char *prefix, const char *column,
+				 const char *include)
 {
 	List	   *tables = list_make1_oid(table);
 	ListCell   *lc;
@@ -126,9 +134,9 @@ create_key_index(Oid table, const char *prefix, const char *column)
 	if (get_rel_relkind(table) == RELKIND_RELATION)
 		tables = find_all_inheritors(table, AccessExclusiveLock, NULL);
 	foreach(lc, tables)
-		run_command(psprintf("CREATE INDEX ON %s (%s%s)",
+		run_command(psprintf("CREATE INDEX ON %s (%s%s)%s",
 							 simhash_quoted_name(lfirst_oid(lc)),
-							 prefix, quote_identifier(column)));
+							 prefix, quote_identifier(column), include));
 }
 
 /*
@@ -155,13 +163,14 @@ run_as_owner(Oid table, const char *command)
 /*
  * simhash_add_keys(relation regclass, source text,
  *		columns name[] DEFAULT '{k0,k1,k2,k3}',
- *		within name[] DEFAULT '{}') -> void
+ *		within name[] DEFAULT '{}', covering boolean DEFAULT true) -> void
  *
  * Add the four key columns to a table, generated from the source, and an
- * index on each, behind the columns that searches are within.  The source is a
- * bigint column or an expression of the table's columns such as simhash(body);
- * a column that is itself generated is replaced by its generation expression.
- * The table is rewritten, under an exclusive lock.
+ * index on each, behind the columns that searches are within.  A covering one
+ * includes the source, if that is a column.  The source is a bigint column or an
+ * expression of the table's columns such as simhash(body); a column that is
+ * itself generated is replaced by its generation expression.  The table is
+ * rewritten, under an exclusive lock.
  *
  * Errors: wrong_object_type for what is not a table, insufficient_privilege
  * without ownership, duplicate_column when a column is there already or named
@@ -179,6 +188,7 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 											  needs_table);
 	bool		generated;
 	char	   *source;
+	char	   *include = "";
 	char	   *function;
 	char	   *prefix;
 	char	   *names[SH_BLOCKS];
@@ -189,7 +199,7 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 	get_column_names(PG_GETARG_ARRAYTYPE_P(2), oid, names);
 	prefix = get_prefix(PG_GETARG_ARRAYTYPE_P(3), oid);
 	source = deparse_source(relation, text_to_cstring(PG_GETARG_TEXT_PP(1)),
-							&generated);
+							&generated, PG_GETARG_BOOL(4) ? &include : NULL);
 	relation_close(relation, NoLock);
 
 	/* For a domain over bigint some other function might fit better. */
@@ -208,7 +218,7 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 	else
 		run_command(command.data);
 	for (int i = 0; i < SH_BLOCKS; i++)
-		create_key_index(oid, prefix, names[i]);
+		create_key_index(oid, prefix, names[i], include);
 	PG_RETURN_VOID();
 }
 

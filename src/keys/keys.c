@@ -6,7 +6,7 @@
  * A pair of fingerprints within distance 3 agrees in at least one of the four
  * blocks, so that four btree indexes on the four keys find every such pair.
  * key_columns.c adds columns with keys, and their indexes, to a table;
- * key_paths.c has queries use them.
+ * key_paths.c has queries use them, by key_scan.c where they cover.
  *
  * SPDX-License-Identifier: PostgreSQL
  *

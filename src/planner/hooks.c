@@ -18,6 +18,8 @@
 #include "optimizer/clauses.h"
 #include "optimizer/paths.h"
 
+#include "keys/keys.h"
+
 static SimhashRelationHook previous_relation_hook;
 static set_rel_pathlist_hook_type previous_paths_hook;
 static amcostestimate_function cost_of_hamming;
@@ -99,4 +101,5 @@ simhash_install_planner(amcostestimate_function cost)
 	SIMHASH_RELATION_HOOK = show_indexes;
 	previous_paths_hook = set_rel_pathlist_hook;
 	set_rel_pathlist_hook = add_paths;
+	simhash_register_key_scan();
 }

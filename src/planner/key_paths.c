@@ -18,6 +18,9 @@
  * else, row security and outer joins keep their meaning, and sub-selects on
  * the query side have become parameters by the time we see them.
  *
+ * Where the index of each block holds the fingerprint as well, the path is that
+ * of key_scan.c instead, which compares it there.
+ *
  * Terms.  In this file a key is the 16 bits of one block of a fingerprint, a
  * smallint, as simhash_key returns it.  A key index is a btree index with such
  * a key in its first column, or behind columns for which the query has
@@ -54,6 +57,7 @@
 #include "access/table.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_opfamily.h"
+#include "optimizer/cost.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
@@ -85,6 +89,7 @@ typedef struct KeySearch
 	bool		is_any;			/* or one for an array of int8 */
 	Node	   *radius;			/* an int8 expression of the query side */
 	int			radius_known;	/* the value of a constant radius, or -1 */
+	bool		may_cover;		/* key_scan.c can search for it */
 	Relids		relids;			/* the relation, and all that it depends on */
 } KeySearch;
 
@@ -95,6 +100,7 @@ typedef struct KeyIndex
 	int			number;			/* the column of the key, from 0 */
 	Expr	   *column;			/* that column, as a query has it */
 	FuncExpr   *key;			/* the call of simhash_key that defines it */
+	int			fingerprint;	/* the column of the operand, or -1 */
 	List	   *prefix;			/* conditions on the columns before it */
 } KeyIndex;
 
@@ -154,6 +160,7 @@ take_query(PlannerInfo *root, RelOptInfo *rel, const SimhashClause *clause,
 	search->operand = clause->operand;
 	search->operand_source = NULL;
 	search->is_any = clause->is_any;
+	search->may_cover = !clause->is_any && enable_indexonlyscan;
 	if (!clause->is_ball)
 	{
 		search->center = query;
@@ -249,18 +256,27 @@ match_index(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 							 block);
 	if (!found || !simhash_may_call(root, match->key->funcid))
 		return false;
+	match->fingerprint = -1;
+	for (int i = 0; i < index->ncolumns; i++)
+	{
+		if (i != match->number &&
+			match_index_to_operand(search->operand, i, index))
+			match->fingerprint = i;
+	}
 	return simhash_equal_columns(root, rel, index, match->number, NULL,
 								 search->relids, further, &match->prefix);
 }
 
 /* Is the first of two indexes for a block to be preferred? */
 static bool
-is_better(const KeyIndex *a, const KeyIndex *b)
+is_better(const KeySearch *search, const KeyIndex *a, const KeyIndex *b)
 {
 	if (b->index == NULL)
 		return true;
 	if (list_length(a->prefix) != list_length(b->prefix))
 		return list_length(a->prefix) > list_length(b->prefix);
+	if (search->may_cover && (a->fingerprint < 0) != (b->fingerprint < 0))
+		return a->fingerprint >= 0;
 	return a->index->pages < b->index->pages;
 }
 
@@ -273,8 +289,8 @@ spares_block(const KeySearch *search, int block)
 }
 
 /*
- * Find the index for each block that has most conditions, of several the
- * smallest; false when one is missing that the search needs.
+ * Find the index for each block that has most conditions, of several one that
+ * covers, or else the smallest; false when one is missing that the search needs.
  */
 static bool
 find_key_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
@@ -296,7 +312,7 @@ find_key_indexes(PlannerInfo *root, RelOptInfo *rel, Relation relation,
 
 		if (match_index(root, rel, relation, lfirst(lc), search,
 						further, &match, &block) &&
-			is_better(&match, &found[block]))
+			is_better(search, &match, &found[block]))
 			found[block] = match;
 	}
 	for (int block = 0; block < SH_BLOCKS; block++)
@@ -464,15 +480,18 @@ simhash_add_bitmap(PlannerInfo *root, RelOptInfo *rel, Path *bitmap,
 }
 
 /*
- * Offer the path over the key indexes: a bitmap heap scan over the BitmapOr of
- * one scan for each block that the search has to look into.
+ * Offer the path over the key indexes: where all hold the fingerprint, a scan
+ * that compares it there (key_scan.c), else a bitmap heap scan over the BitmapOr
+ * of one scan for each block that the search has to look into.
  */
 static void
 add_key_path(PlannerInfo *root, RelOptInfo *rel, const KeySearch *search,
 			 const KeyIndex found[SH_BLOCKS], Relids outer)
 {
 	double		loop_count = simhash_count_loops(root, outer);
+	bool		covers = search->may_cover;
 	List	   *paths = NIL;
+	List	   *places = NIL;
 	Path	   *both;
 
 	for (int block = 0; block < SH_BLOCKS; block++)
@@ -486,6 +505,16 @@ add_key_path(PlannerInfo *root, RelOptInfo *rel, const KeySearch *search,
 		if (path == NULL)
 			return;
 		paths = lappend(paths, path);
+		covers &= found[block].fingerprint >= 0;
+		places = lappend_int(places, block);
+		places = lappend_int(places, found[block].fingerprint + 1);
+	}
+	if (covers)
+	{
+		add_path(rel, simhash_key_scan_path(root, rel, search->center,
+											search->radius, paths, places,
+											outer, loop_count));
+		return;
 	}
 	if (list_length(paths) == 1)
 		both = linitial(paths);

@@ -195,12 +195,14 @@ def indexes(rng):
         (rng.choice(CODE + COLUMNS), rng.choice(GROUPS), rng.choice(KEY_PREDICATES))
         for _ in range(2)]
     for expression, group, where in kinds:
+        covers = rng.choice([')', ', %s)' % expression] + (
+            [') INCLUDE (%s)' % expression] if expression in COLUMNS else []))
         for block in range(4):
-            yield 'CREATE INDEX ON m.docs (%ssimhash_key(%s, %d))%s' % (
-                group, expression, block, where)
+            yield 'CREATE INDEX ON m.docs (%ssimhash_key(%s, %d)%s%s' % (
+                group, expression, block, covers, where)
     if rng.random() < 0.4:
-        yield "SELECT simhash_add_keys('m.docs', '%s')" % rng.choice(
-            ['fp', 'born', 'raw'])
+        yield "SELECT simhash_add_keys('m.docs', '%s', covering => %s)" % (
+            rng.choice(['fp', 'born', 'raw']), rng.random() < 0.5)
     for _ in range(rng.randrange(3)):
         yield 'CREATE INDEX ON m.docs USING hamming (%s%s)%s' % (
             rng.choice(GROUPS), rng.choice(
