@@ -9,7 +9,7 @@
 
 sizes() { some 100000 1000000; }
 
-PARTITIONS="1 16 64 256"
+PARTITIONS="1 16 24 64 256"
 
 prepare()
 {
@@ -53,6 +53,16 @@ prepare()
 				AS f (function, condition) \gexec
 		END
 	done
+	# What a btree takes for the same.
+	psql <<-'END'
+		CREATE INDEX ON parts_24 (id);
+		CREATE FUNCTION equal_24(times bigint) RETURNS void
+		LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+		DECLARE found bigint;
+		BEGIN FOR i IN 1 .. times LOOP
+			SELECT site INTO found FROM parts_24 WHERE id = i * 7;
+		END LOOP; END $$;
+	END
 	warm parts_
 }
 
@@ -73,7 +83,10 @@ measure()
 			(SELECT id FROM parts_$parts
 			WHERE fp ~= hashint8extended(i, 2) OFFSET 0) AS s"
 	done
+	method 'btree' '' 'SELECT equal_24(:n)'
 	run "$(fixed 0.2 2)" 5
+	emit 'look-up, partitions: 24, generic plan, beside a btree' "${us[24, generic plan]}" us \
+		'btree by =' "${us[btree]}" 'ratio <= 1.5'
 	for parts in $PARTITIONS; do
 		for what in 'planned each time' 'generic plan' 'many in one statement' \
 			'partition named, planned each time' \

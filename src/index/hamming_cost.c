@@ -273,9 +273,12 @@ static Cost
 search_cost(PlannerInfo *root, IndexOptInfo *index, const ShExtent *extent,
 			const ShSearchPlan *plan, double loop_count)
 {
+	int			words = extent->layout->words;
 	ShSearchPlan pass;
 
-	plan_search(extent, extent->layout->width, &pass);
+	sh_plan_pass(extent, &pass);
+	pass.total.pages *= words;
+	pass.total.cost *= words;
 	return Min(plan_cost(root, index, extent->layout, plan, loop_count),
 			   plan_cost(root, index, extent->layout, &pass, loop_count));
 }
@@ -335,7 +338,7 @@ estimate_all(PlannerInfo *root, IndexPath *path, const ShExtent *extent,
 	ShSearchPlan pass;
 	QualCost	recheck;
 
-	sh_plan_search(extent, extent->layout->kept, &pass);
+	sh_plan_pass(extent, &pass);
 	cost_qual_eval(&recheck, get_quals_from_indexclauses(path->indexclauses),
 				   root);
 	*startup = 0.0;

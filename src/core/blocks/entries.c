@@ -106,6 +106,7 @@
  */
 #include "core/blocks/entries.h"
 
+#include <math.h>
 
 /*
  * What things cost, in comparisons of an entry held in the processor's cache.
@@ -450,30 +451,12 @@ shell_cost(const ShExtent *extent, int block, int radius)
 	return shell_work(extent, block, radius, SH_ANY).cost;
 }
 
-/*
- * The block whose next shell costs least, given how far each has been
- * searched, or -1 if there is none left.
- */
-static int
-next_block(const ShExtent *extent, const int *done)
+/* What the next shell of a block costs; infinity if there is none left. */
+static double
+next_cost(const ShExtent *extent, int block, int done)
 {
-	int			best = -1;
-	double		best_cost = 0;
-
-	for (int block = 0; block < extent->layout->blocks; block++)
-	{
-		double		cost;
-
-		if (done[block] >= extent->layout->widths[block])
-			continue;
-		cost = shell_cost(extent, block, done[block] + 1);
-		if (best < 0 || cost < best_cost)
-		{
-			best = block;
-			best_cost = cost;
-		}
-	}
-	return best;
+	return done < extent->layout->widths[block] ?
+		shell_cost(extent, block, done + 1) : HUGE_VAL;
 }
 
 /* Put down what the radii of a plan cost, all chains considered. */
@@ -495,6 +478,17 @@ weigh_plan(const ShExtent *extent, ShSearchPlan *plan)
 	}
 }
 
+static const ShSearchPlan no_plan = {.radius = {-1, -1, -1, -1}};
+
+/* Plan to read all entries of block 0. */
+void
+sh_plan_pass(const ShExtent *extent, ShSearchPlan *plan)
+{
+	*plan = no_plan;
+	plan->radius[0] = extent->layout->widths[0];
+	plan->blocks[0] = plan->total = pass_work(extent);
+}
+
 /*
  * Plan the search for all within k: the cheapest radii, or all of block 0
  * where that is cheaper still.
@@ -505,27 +499,27 @@ weigh_plan(const ShExtent *extent, ShSearchPlan *plan)
 void
 sh_plan_search(const ShExtent *extent, int k, ShSearchPlan *plan)
 {
-	const ShSearchPlan nothing = {.radius = {-1, -1, -1, -1}};
-	ShSearchWork pass = pass_work(extent);
+	double		most = pass_work(extent).cost;
+	double		next[SH_WORD_BLOCKS];
 	double		cost = 0;
-	int			units;
 
-	*plan = nothing;
-	for (units = 0; units <= k && cost < pass.cost; units++)
+	*plan = no_plan;
+	for (int block = 0; block < extent->layout->blocks; block++)
+		next[block] = next_cost(extent, block, -1);
+	for (int units = 0; units <= k && cost < most; units++)
 	{
-		int			block = next_block(extent, plan->radius);
+		int			best = 0;
 
-		if (block < 0)
-			break;
-		cost += shell_cost(extent, block, ++plan->radius[block]);
+		for (int block = 1; block < extent->layout->blocks; block++)
+		{
+			if (next[block] < next[best])
+				best = block;
+		}
+		cost += next[best];
+		next[best] = next_cost(extent, best, ++plan->radius[best]);
 	}
-	if (units > k && cost < pass.cost)
-	{
+	if (cost < most)
 		weigh_plan(extent, plan);
-		return;
-	}
-
-	*plan = nothing;
-	plan->radius[0] = extent->layout->widths[0];
-	plan->blocks[0] = plan->total = pass;
+	else
+		sh_plan_pass(extent, plan);
 }

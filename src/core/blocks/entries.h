@@ -215,6 +215,7 @@ extern bool sh_next_range(const ShLayout *layout, const ShReach *reach,
 
 extern void sh_even_extent(ShExtent *extent, const ShLayout *layout,
 						   double rows, double per_page);
+extern void sh_plan_pass(const ShExtent *extent, ShSearchPlan *plan);
 extern void sh_plan_search(const ShExtent *extent, int k, ShSearchPlan *plan);
 
 #endif							/* SH_ENTRIES_H */

@@ -27,8 +27,12 @@
  */
 #include "index/scan/hamming_scan.h"
 
-/* An index of so many pages may have its size taken on trust. */
-#define HAMMING_LARGE_PAGES		1000
+/*
+ * An index of so many pages may have its size taken on trust, unless the plan
+ * made for that reads all of it, or rows are wanted in order: then it takes more.
+ */
+#define HAMMING_LARGE_PAGES		200
+#define HAMMING_HUGE_PAGES		1000
 
 /*
  * The leaf pages that the entries under one key may take before we call them
@@ -37,6 +41,24 @@
  */
 #define HAMMING_CROWD_PAGES		48
 #define HAMMING_CROWD_TIMES		4
+
+/*
+ * How many rows the index has, from its size.  To ask the file system takes time
+ * that short searches would notice, most of all in many partitions, so the size
+ * that was last noted in the catalogue does from so many pages on.  If it has
+ * grown since, that makes no difference to a plan that looks up few keys.
+ */
+static void
+estimate_rows(IndexScanDesc scan, double trusted)
+{
+	HammingScan *so = (HammingScan *) scan->opaque;
+	double		pages = scan->indexRelation->rd_rel->relpages;
+
+	so->measured = pages < trusted;
+	if (so->measured)
+		pages = RelationGetNumberOfBlocks(scan->indexRelation);
+	so->rows = pages * HAMMING_PER_PAGE / hamming_row_entries(so->layout);
+}
 
 /*
  * Begin to plan a search of a word around a center.  Entries are taken for
@@ -48,19 +70,6 @@ begin_plan(IndexScanDesc scan, HammingPlan *plan, int word,
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
 
-	if (so->rows < 0)
-	{
-		/*
-		 * From the size of the index.  To ask the file system takes time that
-		 * short searches would notice, so the size that was last noted in the
-		 * catalogue does where that is large.
-		 */
-		double		pages = scan->indexRelation->rd_rel->relpages;
-
-		if (pages < HAMMING_LARGE_PAGES)
-			pages = RelationGetNumberOfBlocks(scan->indexRelation);
-		so->rows = pages * HAMMING_PER_PAGE / hamming_row_entries(so->layout);
-	}
 	if (plan->crowded || plan->extent.layout == NULL)
 	{
 		sh_even_extent(&plan->extent, so->layout, so->rows,
@@ -124,7 +133,8 @@ share_under(IndexScanDesc scan, const HammingPlan *plan, int block,
 
 /* Find where the query's own key begins; is there a crowd under it? */
 static bool
-meets_crowd(IndexScanDesc scan, HammingPlan *plan, int block)
+meets_crowd(IndexScanDesc scan, HammingPlan *plan, int block,
+			HammingBounds *parent)
 {
 	const ShExtent *extent = &plan->extent;
 	const ShLayout *layout = extent->layout;
@@ -134,7 +144,7 @@ meets_crowd(IndexScanDesc scan, HammingPlan *plan, int block)
 	double		pages = extent->rows / extent->per_page;
 	double		share;
 
-	if (!hamming_descend(scan, first_key(plan, block, probe), NULL, start))
+	if (!hamming_descend(scan, first_key(plan, block, probe), parent, start))
 	{
 		start->blkno = InvalidBlockNumber;
 		return false;
@@ -173,12 +183,13 @@ measure_crowd(IndexScanDesc scan, HammingPlan *plan, int block)
 static void
 survey_crowds(IndexScanDesc scan, HammingPlan *plan)
 {
+	HammingBounds parent = {.blkno = InvalidBlockNumber};
 	bool		crowded = false;
 
 	for (int block = 0; block < plan->extent.layout->blocks; block++)
 	{
 		if (plan->search.radius[block] >= 0)
-			crowded |= meets_crowd(scan, plan, block);
+			crowded |= meets_crowd(scan, plan, block, &parent);
 	}
 	if (!crowded)
 		return;
@@ -226,8 +237,20 @@ void
 hamming_plan_word(IndexScanDesc scan, HammingPlan *plan, int word,
 				  const ShValue *center, int k)
 {
+	HammingScan *so = (HammingScan *) scan->opaque;
+
+	if (so->rows < 0)
+		estimate_rows(scan, so->asked.order_by >= 0 ? HAMMING_HUGE_PAGES :
+					  HAMMING_LARGE_PAGES);
 	begin_plan(scan, plan, word, center);
 	hamming_plan_search(plan, k);
+	if (sh_is_pass(plan->extent.layout, &plan->search) && !so->measured)
+	{
+		estimate_rows(scan, HAMMING_HUGE_PAGES);
+		plan->extent.layout = NULL;
+		begin_plan(scan, plan, word, center);
+		hamming_plan_search(plan, k);
+	}
 	if (!sh_is_pass(plan->extent.layout, &plan->search))
 		survey_crowds(scan, plan);
 	hamming_plan_search(plan, k);

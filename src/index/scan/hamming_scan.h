@@ -235,6 +235,7 @@ typedef struct HammingScan
 	HammingIndexState index;
 	const ShLayout *layout;		/* of that */
 	double		rows;			/* about, in the index; -1: not known yet */
+	bool		measured;		/* by the size that its file has now */
 	bool		started;
 	bool		repeats;		/* a row may be returned more than once */
 
