@@ -28,7 +28,7 @@ clusters = bind check commands connected create drop faults fill forest ids join
 	members mend setup split sql star step table terms texts trigger trigger_bind \
 	trim xact
 guard = guard_action guard_apart guard_bind guard_document guard_fill guard_fingerprint \
-	guard_group guard_index guard_key guard_lock guard_mark guard_moved guard_options \
+	guard_group guard_index guard_key guard_known guard_load guard_lock guard_mark guard_moved guard_options \
 	guard_row guard_search guard_shard guard_space guard_statement guard_terms \
 	guard_time guard_trigger
 index = hamming_am hamming_btree hamming_columns hamming_cost hamming_insert \

@@ -15,7 +15,8 @@
  *						same time meet
  *		search			guard_space.c (which tables), guard_index.c (by what),
  *						guard_search.c: index scans like any other;
- *						guard_apart.c: which rows are to be kept
+ *						guard_apart.c: which rows are to be kept; guard_known.c:
+ *						what is near, where many rows come at once
  *		verdict			guard_trigger.c, which waits for transactions that decide
  *		action			guard_action.c: reject, skip, mark, conflict;
  *						guard_mark.c: the original that a mark leads to
@@ -250,6 +251,9 @@ typedef struct GuardApart
 	uint32	   *parent;			/* of their numbers, for sh_cluster_of() */
 } GuardApart;
 
+/* The most fingerprints to look up in place of a search. */
+#define GUARD_NEAR_MOST		16
+
 /* A row, the search for others near it, and what that finds. */
 typedef struct GuardSearch
 {
@@ -270,6 +274,9 @@ typedef struct GuardSearch
 	bool		moving;			/* take in rows that our statement deletes */
 	List	   *own_marks;		/* Datums in a column "carried": rows that
 								 * have one do not count, see guard_mark.c */
+	bool		is_known;		/* rows near have these fingerprints only: */
+	int			nnear;
+	uint64		near[GUARD_NEAR_MOST + 1];
 
 	/* by what it sees rows */
 	SnapshotData before;		/* a copy of one taken when the search began */
@@ -389,6 +396,22 @@ typedef struct Guard
 	GuardPlace	place;			/* where to search */
 } Guard;
 
+/* What is near to the rows that a load inserts, for one guard; see guard_known.c. */
+typedef struct GuardKnown GuardKnown;
+
+/* Rows that are inserted together by simhash_guard_load(). */
+typedef struct GuardLoad
+{
+	struct GuardLoad *outer;	/* whose statement has called this one, or NULL */
+	CommandId	command;		/* of the statement that inserts them */
+	List	   *known;			/* of GuardKnown */
+	int64		rows;			/* so far */
+	char	   *id;				/* of the row at hand, or NULL */
+	Tuplestorestate *result;	/* rows that are left out */
+	TupleDesc	columns;		/* of these */
+	MemoryContext context;
+} GuardLoad;
+
 /* A column of a relation. */
 static inline Form_pg_attribute
 simhash_guard_attribute(Relation relation, AttrNumber column)
@@ -475,6 +498,16 @@ extern char *simhash_guard_write_key(TupleTableSlot *slot, List *columns);
 /* guard_apart.c */
 extern bool simhash_guard_is_apart(GuardApart *apart, const GuardTable *table,
 								   TupleTableSlot *slot);
+
+/* guard_known.c */
+extern GuardLoad *simhash_guard_loading;
+extern GuardKnown *simhash_guard_known_begin(Oid trigger, const GuardTerms *terms,
+											 const GuardScope *scope);
+extern bool simhash_guard_known_add(GuardKnown *known, uint64 value, bool coming);
+extern bool simhash_guard_known_find(GuardKnown *known);
+extern GuardLoad *simhash_guard_load_at_work(void);
+extern bool simhash_guard_take_known(GuardSearch *search, Oid trigger);
+extern void simhash_guard_note_unknown(Oid index, Datum value);
 
 /* guard_search.c */
 extern bool simhash_guard_look_up(Relation relation, Oid index, int nkeys,

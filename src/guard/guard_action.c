@@ -15,6 +15,7 @@
 #include "access/sysattr.h"
 #include "mb/pg_wchar.h"
 #include "utils/rls.h"
+#include "utils/tuplestore.h"
 
 #define KEY_SHOWN		64		/* bytes of each value of a key */
 
@@ -196,6 +197,24 @@ report_match(const GuardTrigger *guard, TriggerData *data,
 			 errtableconstraint(data->tg_relation, guard->guard.name)));
 }
 
+/* In a load the row is left out: say so, and for which one. */
+static void
+leave_out(const GuardTrigger *guard, GuardLoad *load, const GuardMatch *match)
+{
+	List	   *columns = simhash_guard_primary_key(match->table->table);
+	bool		told = may_be_told(guard, match, columns);
+	double		similarity = told ? match_similarity(guard, match) : -1;
+	char	   *key = told ? simhash_guard_write_key(match->slot, columns) : NULL;
+	Datum		values[4] = {
+		load->id == NULL ? (Datum) 0 : CStringGetTextDatum(load->id),
+		key == NULL ? (Datum) 0 : CStringGetTextDatum(key),
+		Int32GetDatum(match->distance), Float8GetDatum(similarity)
+	};
+	bool		nulls[4] = {load->id == NULL, key == NULL, !told, similarity < 0};
+
+	tuplestore_putvalues(load->result, load->columns, values, nulls);
+}
+
 /*
  * May the row conflict with the one found?  It cannot with one of another table, it is
  * not to with one that was not compared, and a user who may not know the key would
@@ -249,6 +268,7 @@ simhash_guard_act(GuardTrigger *guard, TriggerData *data, HeapTuple row,
 {
 	const GuardArguments *arguments = &guard->arguments;
 	GuardSearch *search = &guard->guard.search;
+	GuardLoad  *load = simhash_guard_load_at_work();
 	bool		found = search->match.slot != NULL;
 	bool		reject = moved || arguments->action != GUARD_SKIP ||
 	(TRIGGER_FIRED_BY_UPDATE(data->tg_event) && InNoForceRLSOperation());
@@ -260,7 +280,9 @@ simhash_guard_act(GuardTrigger *guard, TriggerData *data, HeapTuple row,
 		row = take_key(data, &search->match, row);
 	else if (found)
 	{
-		if (reject || arguments->notice)
+		if (load != NULL)
+			leave_out(guard, load, &search->match);
+		else if (reject || arguments->notice)
 			report_match(guard, data, &search->match, reject ? ERROR : NOTICE);
 		simhash_guard_unlock(&guard->guard.statement->locks);
 		row = NULL;

@@ -48,6 +48,9 @@ typedef struct GuardTrigger
 	bool		conflicts;		/* the row at hand, with the one found */
 } GuardTrigger;
 
+/* guard_trigger.c */
+extern PGDLLEXPORT Datum simhash_guard(PG_FUNCTION_ARGS);
+
 /* guard_options.c */
 extern GuardArguments *simhash_guard_read_arguments(Relation root,
 													const Trigger *trigger);

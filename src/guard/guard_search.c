@@ -112,8 +112,9 @@ keep_pending(GuardSearch *search, const GuardPending *pending)
 static bool
 is_search_done(const GuardSearch *search)
 {
-	return search->match.distance >= 0 &&
-		(search->match.distance <= search->enough || is_beyond(search));
+	return (search->is_known && search->nnear == 0) ||
+		(search->match.distance >= 0 &&
+		 (search->match.distance <= search->enough || is_beyond(search)));
 }
 
 /*
@@ -411,21 +412,24 @@ read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,
 	}
 }
 
-/* The ball as a value of SQL. */
+/* A ball as a value of SQL. */
 static Datum
-get_ball(const GuardSearch *search)
+get_ball(const GuardSearch *search, Datum center, int radius)
 {
 	const GuardTerms *terms = &search->space->terms;
 	TupleDesc	desc = lookup_rowtype_tupdesc(search->space->ball_type, -1);
 	Datum		ball = simhash_make_ball(desc, terms->type.oid == BITOID ?
 										 VARBITOID : INT8OID,
-										 search->center_value, search->radius);
+										 center, radius);
 
 	ReleaseTupleDesc(desc);
 	return ball;
 }
 
-/* Search by an index: for the ball, or for the keys of a block. */
+/*
+ * Search by an index: for the ball, for the keys of a block, or for fingerprints that
+ * are known.
+ */
 static void
 search_index(GuardSearch *search, const GuardTable *table,
 			 const GuardIndex *way, Relation relation, TupleTableSlot *slot,
@@ -446,10 +450,17 @@ search_index(GuardSearch *search, const GuardTable *table,
 			way->conditions[i].sk_argument =
 				search->group[way->group[i]];
 	}
-	while (!is_search_done(search) &&
+	for (int i = 0; search->is_known && i < search->nnear && !is_search_done(search); i++)
+	{
+		sought->sk_argument = get_ball(search, Int64GetDatum((int64) search->near[i]), 0);
+		index_rescan(scan, way->conditions, way->ncolumns, NULL, 0);
+		read_scan(search, table, scan, slot);
+	}
+	while (!search->is_known && !is_search_done(search) &&
 		   (probes == NULL || sh_probes_next(probes, &key) >= 0))
 	{
-		sought->sk_argument = probes == NULL ? get_ball(search) :
+		sought->sk_argument = probes == NULL ?
+			get_ball(search, search->center_value, search->radius) :
 			Int16GetDatum(key);
 		index_rescan(scan, way->conditions, way->ncolumns, NULL, 0);
 		read_scan(search, table, scan, slot);
@@ -494,7 +505,8 @@ search_and_compare(GuardSearch *search, const GuardTable *table, Relation relati
 	search->gathered_in = AllocSetContextCreate(CurrentMemoryContext,
 												"simhash_guard rows",
 												ALLOCSET_DEFAULT_SIZES);
-	search->radius = search->enough == 0 ? 0 : Min(radius, FIRST_RADIUS);
+	if (!search->is_known)
+		search->radius = search->enough == 0 ? 0 : Min(radius, FIRST_RADIUS);
 	for (;;)
 	{
 		search_indexes(search, table, relation, slot);

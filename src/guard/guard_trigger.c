@@ -228,7 +228,8 @@ reach_verdict(GuardTrigger *guard, const TriggerData *data, HeapTuple row,
 		search->pending.distance = -1;
 	else
 	{
-		guard->conflicts = !moved && simhash_guard_may_conflict(guard, data);
+		guard->conflicts = !moved && simhash_guard_load_at_work() == NULL &&
+			simhash_guard_may_conflict(guard, data);
 		if ((!guard->conflicts || hold_match(search)) &&
 			(guard->arguments.action != GUARD_MARK ||
 			 simhash_guard_find_original(guard, data, row)))
