@@ -507,7 +507,7 @@ extern bool simhash_guard_known_add(GuardKnown *known, uint64 value, bool coming
 extern bool simhash_guard_known_find(GuardKnown *known);
 extern GuardLoad *simhash_guard_load_at_work(void);
 extern bool simhash_guard_take_known(GuardSearch *search, Oid trigger);
-extern void simhash_guard_note_unknown(Oid index, Datum value);
+extern void simhash_guard_note_inserted(Oid index, Datum value);
 
 /* guard_search.c */
 extern bool simhash_guard_look_up(Relation relation, Oid index, int nkeys,

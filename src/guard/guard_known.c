@@ -59,6 +59,7 @@ struct GuardKnown
 	uint32		room;
 	bool		full;			/* they are too many */
 	uint8	   *listed;			/* by number: how many are near, or NOT_LISTED */
+	bool	   *there;			/* by number: a row has it by now */
 	NearNumber *near;			/* in order, once all are there */
 	uint32		nnear;
 	uint32		near_room;
@@ -96,7 +97,7 @@ simhash_guard_known_begin(Oid trigger, const GuardTerms *terms,
 static int64
 needed_bytes(uint32 n)
 {
-	return n * (int64) (sizeof(uint64) + sizeof(uint8)) + (int64) sh_pairs_bytes(n);
+	return n * (int64) (sizeof(uint64) + sizeof(uint8) + sizeof(bool)) + (int64) sh_pairs_bytes(n);
 }
 
 /* Are there too many rows for another one? */
@@ -186,8 +187,12 @@ simhash_guard_known_find(GuardKnown *known)
 	pairs->progress = simhash_progress_done;
 	sh_pairs_collapse(pairs);
 	known->listed = MemoryContextAllocHuge(known->context, known->n + 1);
+	known->there = MemoryContextAllocHuge(known->context, known->n + 1);
 	for (uint32 i = 0; i < pairs->distinct; i++)
+	{
 		known->listed[i] = sh_pairs_first_row(pairs, i) < known->coming ? 0 : NOT_LISTED;
+		known->there[i] = pairs->rows[pairs->first[i + 1] - 1] >= known->coming;
+	}
 	sh_crowds_begin(&crowds, pairs, known->radius, SH_CROWD_LEAST);
 	sh_crowds_find(&crowds);
 	for (uint32 i = crowds.alone; i < pairs->distinct; i++)
@@ -252,20 +257,26 @@ simhash_guard_take_known(GuardSearch *search, Oid trigger)
 		return false;
 	search->is_known = true;
 	search->nnear = 0;
-	if (known->pairs.first[key.number + 1] - known->pairs.first[key.number] > 1)
+	if (known->there[key.number])
 		search->near[search->nnear++] = search->center.words[0];
 	near = known->listed[key.number] == 0 ? NULL :
 		bsearch(&key, known->near, known->nnear, sizeof key, compare_numbers);
 	while (near != NULL && near > known->near && near[-1].number == key.number)
 		near--;
 	for (int i = 0; i < known->listed[key.number]; i++)
-		search->near[search->nnear++] = known->pairs.values[near[i].near];
+	{
+		if (known->there[near[i].near])
+			search->near[search->nnear++] = known->pairs.values[near[i].near];
+	}
 	return true;
 }
 
-/* A hamming index takes in a row: in loads that did not know of it, nothing is known. */
+/*
+ * A hamming index takes in a row: its fingerprint is there from now on; and if a load
+ * did not know that it would come, nothing is known any more.
+ */
 void
-simhash_guard_note_unknown(Oid index, Datum value)
+simhash_guard_note_inserted(Oid index, Datum value)
 {
 	for (GuardLoad *load = simhash_guard_loading; load != NULL; load = load->outer)
 	{
@@ -276,9 +287,13 @@ simhash_guard_note_unknown(Oid index, Datum value)
 			GuardKnown *known = lfirst(lc);
 			uint32		number;
 
-			if (!list_member_oid(known->indexes, index) ||
-				find_number(known, (uint64) DatumGetInt64(value), &number))
+			if (!list_member_oid(known->indexes, index))
 				continue;
+			if (find_number(known, (uint64) DatumGetInt64(value), &number))
+			{
+				known->there[number] = true;
+				continue;
+			}
 			load->known = foreach_delete_current(load->known, lc);
 			ereport(NOTICE,
 					(errmsg("rows are searched for one by one from now on, as a row was inserted whose fingerprint the query does not yield"),

@@ -238,7 +238,7 @@ note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
 {
 	ListCell   *lc;
 
-	simhash_guard_note_unknown(index, value);
+	simhash_guard_note_inserted(index, value);
 	foreach(lc, statements)
 	{
 		GuardStatement *statement = lfirst(lc);
