@@ -2117,20 +2117,20 @@ LANGUAGE C;
 COMMENT ON FUNCTION simhash_guard() IS
 'trigger that rejects, skips or marks rows that are near-duplicates of others';
 
--- Volatile and a set: it inserts, and returns the rows that it does not insert.
+-- Inserts rows, and returns those that it leaves out.
 CREATE FUNCTION simhash_guard_load(
     guarded regclass, query text,
     OUT id text, OUT near text, OUT distance integer, OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_guard_load'
-LANGUAGE C COST 1000000;
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION simhash_guard_load(regclass, text) IS
 'inserts the rows of a query into a guarded table, and returns the near-duplicates left out';
 
 -- Internal: stands in the statement of simhash_guard_load, before each row.
 CREATE FUNCTION _simhash_guard_load_row(id text) RETURNS boolean
 AS 'MODULE_PATHNAME', '_simhash_guard_load_row'
-LANGUAGE C;
+LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION _simhash_guard_load_row(text) IS
 'internal: says which row of a load is at hand';
 

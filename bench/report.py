@@ -19,7 +19,7 @@ import sys
 FIELDS = ('section', 'rows', 'what', 'figure', 'unit', 'against', 'ratio',
           'bar', 'met', 'commit')
 ORDER = ('fingerprint', 'weights', 'scan', 'lookup', 'memory', 'dense', 'partitions',
-         'groups', 'nearest', 'build', 'join', 'insert', 'clients', 'clusters',
+         'groups', 'nearest', 'build', 'join', 'insert', 'load', 'clients', 'clusters',
          'pairs', 'verify', 'hnsw', 'bits', 'trgm', 'disk')
 PANELS = (
     ('distance 3, by method', (

@@ -33,9 +33,12 @@
  * BEYOND		rows that are there for each that comes; with more it takes less to
  *				search for each
  * LOOK			rows to read between two looks at the memory that is needed
+ * FIRST_ROOM	rows to have room for at first
  */
 #define BEYOND			100
 #define LOOK			65536
+#define FIRST_ROOM		1024
+#define MEMORY_LIMIT	((int64) maintenance_work_mem * 1024)
 
 /* Of a fingerprint: not of the rows to come, or too many are near. */
 #define NOT_LISTED		(GUARD_NEAR_MOST + 1)
@@ -82,8 +85,9 @@ simhash_guard_known_begin(Oid trigger, const GuardTerms *terms,
 	known->trigger = trigger;
 	known->radius = terms->radius;
 	known->context = context;
-	known->room = 1024;
-	known->values = MemoryContextAlloc(context, known->room * sizeof(uint64));
+	known->room = known->near_room = FIRST_ROOM;
+	known->values = MemoryContextAlloc(context, FIRST_ROOM * sizeof(uint64));
+	known->near = MemoryContextAlloc(context, FIRST_ROOM * sizeof(NearNumber));
 	for (int i = 0; i < scope->ntables; i++)
 		known->indexes = lappend_oid(known->indexes, scope->tables[i].hamming.index);
 	if (terms->type.oid == INT8OID && terms->radius <= SH_PAIRS_RADIUS &&
@@ -104,16 +108,18 @@ needed_bytes(uint32 n)
 static bool
 is_full(const GuardKnown *known)
 {
+	int			bytes = (int) (needed_bytes(LOOK) / LOOK) + 1;
+
 	if (known->n - known->coming > BEYOND * (uint64) known->coming ||
 		known->n == SH_PAIRS_ROWS)
 		return true;
 	if (known->n % LOOK != 0 ||
-		needed_bytes(known->n + LOOK) <= maintenance_work_mem * (int64) 1024)
+		needed_bytes(known->n + LOOK) <= MEMORY_LIMIT)
 		return false;
 	ereport(NOTICE,
 			(errmsg("rows are searched for one by one, as they are too many for maintenance_work_mem"),
 			 errhint("Increase it: a load needs some %d bytes for each row of the table and of the query.",
-					 (int) (needed_bytes(LOOK) / LOOK) + 1)));
+					 bytes)));
 	return true;
 }
 
@@ -134,18 +140,26 @@ simhash_guard_known_add(GuardKnown *known, uint64 value, bool coming)
 	return true;
 }
 
-/* List one fingerprint as near to another, which is of rows to come. */
+/*
+ * List one fingerprint as near to another, if that is of rows to come, and memory is
+ * left.
+ */
 static void
 list_near(GuardKnown *known, uint32 number, uint32 near)
 {
+	uint32		room = known->near_room * 2;
+
 	if (known->listed[number] == NOT_LISTED || ++known->listed[number] == NOT_LISTED)
 		return;
 	if (known->nnear == known->near_room)
 	{
-		known->near_room = known->near_room * 2 + 1024;
-		known->near = known->near == NULL ?
-			MemoryContextAlloc(known->context, known->near_room * sizeof(NearNumber)) :
-			repalloc_huge(known->near, known->near_room * sizeof(NearNumber));
+		if (needed_bytes(known->n) + room * (int64) sizeof(NearNumber) > MEMORY_LIMIT)
+		{
+			known->listed[number] = NOT_LISTED;
+			return;
+		}
+		known->near = repalloc_huge(known->near, room * sizeof(NearNumber));
+		known->near_room = room;
 	}
 	known->near[known->nnear++] = (NearNumber) {number, near};
 }

@@ -43,6 +43,10 @@ CREATE TABLE guarded (id bigint PRIMARY KEY, site int, body text, at timestamptz
                       fp bigint, mark bigint, wide bit(64));
 CREATE INDEX ON guarded USING hamming (fp);
 CREATE INDEX ON guarded USING hamming (site, fp);
+CREATE TABLE loaded (id bigint, fp bigint);
+CREATE INDEX ON loaded USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON loaded
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
 CREATE TABLE plan AS SELECT * FROM simhash_dedup_plan('docs', 'fp') LIMIT 0;
 CALL simhash_dedup_apply('docs', 'plan', log => 'play.removed');
 """
@@ -54,7 +58,7 @@ GOOD = {
     'query': "'SELECT id, fp FROM docs'",
     'relation': "'docs'::regclass",
     'fp': "'fp'", 'fingerprint': "'fp'",
-    'index': "'docs_fp'::regclass",
+    'index': "'docs_fp'::regclass", 'guarded': "'loaded'::regclass",
     'kind': "'star'", 'plan': "'play.plan'::regclass",
     'profile': 'NULL', 'keep': 'NULL', 'document': 'NULL', 'similarity': 'NULL',
     'at_least': 'NULL', 'at_most': 'NULL', 'apart': 'NULL', 'log': 'NULL',
