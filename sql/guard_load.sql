@@ -151,6 +151,24 @@ SET maintenance_work_mem = '1MB';
 SELECT * FROM simhash_guard_load('t', 'SELECT * FROM s ORDER BY id');
 RESET maintenance_work_mem;
 
+-- no rows at all
+TRUNCATE t;
+SELECT * FROM simhash_guard_load('t', 'SELECT * FROM s WHERE id < 11');
+SELECT * FROM simhash_guard_load('t', 'SELECT * FROM s WHERE id = 15');
+
+-- a load that a trigger of a load begins, into the same table
+SELECT guard('fp', 'skip', '3');
+CREATE FUNCTION load_more() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF new.id = 13 THEN
+        RAISE NOTICE 'left out: %', (SELECT json_agg(l) FROM simhash_guard_load('t', 'SELECT id + 100 AS id, fp FROM s WHERE id IN (13, 14, 17)') AS l);
+    END IF;
+    RETURN new;
+END $$;
+CREATE TRIGGER aaa BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION load_more();
+SELECT * FROM simhash_guard_load('t', 'SELECT * FROM s ORDER BY id');
+SELECT * FROM t ORDER BY id;
+
 -- bit strings and key columns
 CREATE TABLE wide (id int PRIMARY KEY, fp bit(128));
 CREATE INDEX ON wide USING hamming (fp);
