@@ -53,6 +53,7 @@
 #define SLICE			1024	/* keys between two calls of progress */
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
+#define SIDES_WIDTH		13		/* bits of keys by which two sides are searched */
 #define FOUND			256		/* pairs to report at a time */
 #define SAMPLES			64		/* pairs to look at before values are cut, */
 #define DENSE			8		/* of which so many within the radius are many */
@@ -68,6 +69,9 @@ typedef struct ShSearch
 	int			passed;			/* blocks where pairs have been reported */
 	const ShKeyBlock *pass[DEPTH_MAX * (SH_PAIRS_RADIUS + 1)];
 	int			depth;			/* how often we have cut into blocks */
+
+	uint32_t   *other_ends;		/* by keys of more than a digit: of the second
+								 * of two sides */
 
 	size_t		work;			/* done since progress was told */
 	double		done;			/* part of the search that is done */
@@ -467,7 +471,7 @@ search_sides(ShSearch *search, const ShSide *a, const ShSide *b, int radius,
 		return;
 	}
 	left.ends = width > SH_DIGIT ? search->pairs->ends : ends[0];
-	right.ends = ends[1];
+	right.ends = width > SH_DIGIT ? search->other_ends : ends[1];
 	search->depth++;
 	search_blocks(search, &plan, &left, b != NULL ? &right : NULL, radius);
 	search->depth--;
@@ -488,10 +492,15 @@ sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
 {
 	ShSide		a = {pairs->work + start, pairs->spare + start, n, NULL};
 	ShSide		b = {pairs->work + others, pairs->spare + others, m, NULL};
+	uint32_t	other_ends[1 << SIDES_WIDTH];
+	int			width = sh_pairs_key_bits(pairs->n);
 	ShSearch	search;
 
 	memset(&search, 0, offsetof(ShSearch, found));
 	search.pairs = pairs;
+	search.other_ends = other_ends;
+	if (m > 0 && width > SIDES_WIDTH)
+		width = SIDES_WIDTH;
 	search.sink = sink;
 	search.context = context;
 	search.compare.radius = radius;
@@ -499,8 +508,7 @@ sh_pairs_find_between(ShPairs *pairs, int radius, uint32_t start, uint32_t n,
 	search.compare.context = &search;
 	search.compare.kind = pairs->kind;
 	if (radius > 0)
-		search_sides(&search, &a, m > 0 ? &b : NULL, radius,
-					 m > 0 ? SH_DIGIT : sh_pairs_key_bits(pairs->n));
+		search_sides(&search, &a, m > 0 ? &b : NULL, radius, width);
 	report_found(&search);
 }
 
