@@ -161,7 +161,10 @@ list_near(GuardKnown *known, uint32 number, uint32 near)
 		known->near = repalloc_huge(known->near, room * sizeof(NearNumber));
 		known->near_room = room;
 	}
-	known->near[known->nnear++] = (NearNumber) {number, near};
+	known->near[known->nnear++] = (NearNumber)
+	{
+		number, near
+	};
 }
 
 /* ShPairSink */
@@ -239,7 +242,7 @@ find_number(const GuardKnown *known, uint64 value, uint32 *number)
 }
 
 /* The load whose rows the statement at work inserts, or NULL. */
-GuardLoad *
+GuardLoad  *
 simhash_guard_load_at_work(void)
 {
 	return simhash_guard_loading != NULL &&

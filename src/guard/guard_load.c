@@ -205,10 +205,10 @@ static char *
 write_insert(const LoadCall *call)
 {
 	Relation	relation = table_open(call->table, NoLock);
-	Oid			text = TEXTOID;
+	Oid			type = TEXTOID;
 	Oid			row = simhash_own_function(NULL, get_func_namespace(call->function),
 										   "_simhash_guard_load_row",
-										   _simhash_guard_load_row, 1, &text);
+										   _simhash_guard_load_row, 1, &type);
 	StringInfoData names;
 	char	   *command;
 

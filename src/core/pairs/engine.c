@@ -53,7 +53,7 @@
 #define SLICE			1024	/* keys between two calls of progress */
 #define TILE			1024	/* values that stay in the nearest cache */
 #define TICK			(1 << 22)	/* work between two calls of progress */
-#define SIDES_WIDTH		13		/* bits of keys by which two sides are searched */
+#define SIDES_WIDTH		13		/* bits of the keys of two sides, at most */
 #define FOUND			256		/* pairs to report at a time */
 #define SAMPLES			64		/* pairs to look at before values are cut, */
 #define DENSE			8		/* of which so many within the radius are many */
