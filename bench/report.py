@@ -14,13 +14,13 @@ SPDX-License-Identifier: PostgreSQL
 
 import math
 import os
+import re
 import sys
 
 FIELDS = ('section', 'rows', 'what', 'figure', 'unit', 'against', 'ratio',
           'bar', 'met', 'commit')
-ORDER = ('fingerprint', 'weights', 'scan', 'lookup', 'memory', 'dense', 'partitions',
-         'groups', 'nearest', 'build', 'join', 'insert', 'load', 'clients', 'clusters',
-         'pairs', 'verify', 'hnsw', 'bits', 'trgm', 'disk')
+with open(os.path.join(os.path.dirname(__file__), 'run.sh')) as script:
+    ORDER = re.search('^ALL="(.*)"', script.read(), re.M).group(1).split()
 PANELS = (
     ('distance 3, by method', (
         ('server, primary key', 'primary key', '#7f7f7f'),
