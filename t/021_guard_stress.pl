@@ -123,38 +123,11 @@ BEGIN
 END $$;
 END
 
-# Flat: older pgbench runs the \else of an \if within an \elif that it skips.
-my $script = <<'END';
-\set seed random(0, 999999999)
-\set level random(0, 2)
-\set end random(0, 5)
-\if :level = 0
-BEGIN;
-\endif
-\if :level = 1
-BEGIN ISOLATION LEVEL REPEATABLE READ;
-\endif
-\if :level = 2
-BEGIN ISOLATION LEVEL SERIALIZABLE;
-\endif
-SELECT work(:seed);
-\if :end = 0
-ROLLBACK;
-\endif
-\if :end = 1 OR :end = 2
-PREPARE TRANSACTION 'client:client_id';
-\endif
-\if :end = 1
-ROLLBACK PREPARED 'client:client_id';
-\endif
-\if :end = 2
-COMMIT PREPARED 'client:client_id';
-\endif
-\if :end > 2
-COMMIT;
-\endif
-SELECT check_pairs(:k);
-END
+my $prepare = "PREPARE TRANSACTION 'client:client_id';";
+my $script = drawn_transaction('SELECT work(:seed);', 3, 'ROLLBACK;',
+	"$prepare\nROLLBACK PREPARED 'client:client_id';",
+	"$prepare\nCOMMIT PREPARED 'client:client_id';",
+	('COMMIT;') x 3) . "SELECT check_pairs(:k);\n";
 
 # A round: the table made anew, the sessions, what they left.
 sub stress

@@ -60,29 +60,9 @@ BEGIN
 END $$;
 END
 
-my $script = <<'END';
-\set seed random(0, 999999999)
-\set level random(0, 2)
-\set end random(0, 4)
-\if :level = 0
-BEGIN;
-\endif
-\if :level = 1
-BEGIN ISOLATION LEVEL REPEATABLE READ;
-\endif
-\if :level = 2
-BEGIN ISOLATION LEVEL SERIALIZABLE;
-\endif
-SELECT work(:seed, :changes);
-\if :end = 0
-ROLLBACK;
-\endif
-\if :end > 0
-COMMIT;
-\endif
-END
 my $file = PostgreSQL::Test::Utils::tempdir() . '/marks.sql';
-append_to_file($file, $script);
+append_to_file($file, drawn_transaction('SELECT work(:seed, :changes);', 3,
+		'ROLLBACK;', ('COMMIT;') x 4));
 
 sub count_rows
 {

@@ -125,45 +125,9 @@ END
 
 # What a session has tried to insert is in "tried", whether it was let in or not; it
 # must be near to a row, which may be itself.
-append_to_file("$dir/insert", <<'END');
-\set level random(0, 2)
-\set end random(0, 4)
-\set first random(1, 100000000)
-\if :level = 0
-BEGIN;
-\endif
-\if :level = 1
-BEGIN ISOLATION LEVEL REPEATABLE READ;
-\endif
-\if :level = 2
-BEGIN ISOLATION LEVEL SERIALIZABLE;
-\endif
-SELECT try(:first);
-\if :end = 0
-ROLLBACK;
-\endif
-\if :end > 0
-COMMIT;
-\endif
-END
-append_to_file("$dir/load", <<'END');
-\set level random(0, 1)
-\set end random(0, 4)
-\set first random(1, 100000000)
-\if :level = 0
-BEGIN;
-\endif
-\if :level = 1
-BEGIN ISOLATION LEVEL REPEATABLE READ;
-\endif
-SELECT load(:first);
-\if :end = 0
-ROLLBACK;
-\endif
-\if :end > 0
-COMMIT;
-\endif
-END
+my @ends = ('ROLLBACK;', ('COMMIT;') x 4);
+append_to_file("$dir/insert", drawn_transaction('SELECT try(:seed);', 3, @ends));
+append_to_file("$dir/load", drawn_transaction('SELECT load(:seed);', 2, @ends));
 
 for my $verified ('', ", 'similarity=alike'")
 {
@@ -182,7 +146,7 @@ CREATE OR REPLACE FUNCTION try(seed int) RETURNS void LANGUAGE plpgsql AS \$\$
 DECLARE
 	text text;
 BEGIN
-	PERFORM setseed(seed / 1e8);
+	PERFORM setseed(seed / 1e9);
 	FOR i IN 0 .. random() * 3 LOOP
 		text := words((random() * 3000)::int, random() * 3);
 		INSERT INTO docs (body) VALUES (text);
@@ -191,7 +155,7 @@ BEGIN
 END \$\$;
 CREATE OR REPLACE FUNCTION load(seed int) RETURNS void LANGUAGE plpgsql AS \$\$
 BEGIN
-	PERFORM setseed(seed / 1e8);
+	PERFORM setseed(seed / 1e9);
 	CREATE TEMP TABLE staging ON COMMIT DROP AS
 		SELECT n, words((random() * 3000)::int, random() * 3) AS body FROM generate_series(1, 200) AS n;
 	PERFORM simhash_guard_load('docs', 'SELECT n, body, minhash(body) AS fp FROM staging ORDER BY n');

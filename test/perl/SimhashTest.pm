@@ -14,7 +14,7 @@ use Test::More;
 
 our @EXPORT =
   qw(seed seconds rounds new_node extension_contents plant needs_psycopg by_python
-  weighted_files);
+  weighted_files drawn_transaction);
 
 # The seed of what is drawn at random: SIMHASH_SEED, or another each time.
 sub seed
@@ -41,6 +41,28 @@ sub rounds
 	my ($short, $long) = @_;
 
 	return $ENV{SIMHASH_ROUNDS} // ($ENV{SIMHASH_SECONDS} ? $long : $short);
+}
+
+# A script of pgbench that does a piece of work, with a :seed, in a transaction: at one
+# of the first so many isolation levels, and ended in one of some ways, drawn at random.
+# It is flat: older pgbench runs the \else of an \if within an \elif that it skips.
+sub drawn_transaction
+{
+	my ($work, $levels, @ends) = @_;
+	my @begins = map { "BEGIN$_;" } ('', ' ISOLATION LEVEL REPEATABLE READ',
+		' ISOLATION LEVEL SERIALIZABLE')[ 0 .. $levels - 1 ];
+	my %drawn = (level => \@begins, end => \@ends);
+	my $script = "\\set seed random(0, 999999999)\n";
+
+	for my $name ('level', 'end')
+	{
+		my $ways = $drawn{$name};
+
+		$script .= "\\set $name random(0, $#$ways)\n";
+		$script .= "\\if :$name = $_\n$ways->[$_]\n\\endif\n" for 0 .. $#$ways;
+		$script .= "$work\n" if $name eq 'level';
+	}
+	return $script;
 }
 
 # A server that runs, with the extension in the database postgres.  The settings
