@@ -259,7 +259,10 @@ have_room(const SimhashDocuments *documents, Size bytes)
 		documents->kept_limit;
 }
 
-/* Enter a document among those kept in memory, with room for its parts. */
+/*
+ * Enter a document among those kept in memory, with room for its parts, one behind the
+ * other as in the file.
+ */
 static SimhashDocument *
 enter_document(SimhashDocuments *documents, int64 offset, const SimhashDocument *document)
 {
@@ -290,9 +293,9 @@ write_document(SimhashDocuments *documents, uint32 row,
 	documents->offset[row] = documents->end;
 	documents->count[row] = (uint32) n;
 	write_part(documents, document, sizeof *document);
+	write_part(documents, words->list, words->n * sizeof *words->list);
 	write_part(documents, features->hashes, n * sizeof *features->hashes);
 	write_part(documents, features->weights, n * sizeof *features->weights);
-	write_part(documents, words->list, words->n * sizeof *words->list);
 	write_part(documents, words->forms, words->bytes);
 	if (n == 0 || !have_room(documents, document_bytes(document)))
 		return;
@@ -326,10 +329,7 @@ simhash_documents_get(SimhashDocuments *documents, uint32 row)
 	if (!have_room(documents, document_bytes(&document)))
 		begin_keeping(documents);
 	read = enter_document(documents, offset, &document);
-	read_part(documents, unconstify(uint64 *, read->features.hashes),
-			  features_bytes(read->features.n));
-	read_part(documents, read->words.list, read->words.n * sizeof(SimhashWord));
-	read_part(documents, read->words.forms, read->words.bytes);
+	read_part(documents, read->words.list, document_bytes(&document));
 	return *read;
 }
 
