@@ -38,7 +38,7 @@ SELECT * FROM simhash_guard_load('docs', 'SELECT n, site, body, minhash(body) AS
 TRUNCATE docs RESTART IDENTITY;
 SELECT * FROM simhash_guard_load('docs', 'SELECT n, site, body, minhash(body) AS fp FROM staging ORDER BY n DESC -- the last first');
 -- nothing
-SELECT * FROM simhash_guard_load('docs', 'SELECT n, body, minhash(body) AS fp FROM staging WHERE false');
+SELECT * FROM simhash_guard_load('docs', 'SELECT n, body, minhash(body) AS fp FROM staging WHERE false; -- none');
 -- rows of a join come in an order of its own, and by their own ids
 SELECT count(*), count(DISTINCT id) FROM simhash_guard_load('docs',
     'SELECT s.n, s.site, s.body, minhash(s.body) AS fp FROM staging AS s JOIN generate_series(1, 7) AS n USING (n)');

@@ -34,6 +34,7 @@ typedef struct LoadCall
 	Oid			function;
 	Oid			table;
 	SimhashStatement query;
+	char	   *select;			/* its text, without a semicolon */
 	TupleDesc	columns;		/* of the query */
 	List	   *places;			/* in that, of the fingerprints of load.known */
 } LoadCall;
@@ -231,7 +232,7 @@ write_insert(const LoadCall *call)
 				 errmsg("function _simhash_guard_load_row of extension \"simhash\" does not exist")));
 	command = psprintf("INSERT INTO %s (%s) SELECT %s FROM (SELECT * FROM (%s\n) AS q OFFSET 0) AS s WHERE %s.%s(s.%s::pg_catalog.text)",
 					   simhash_quoted_name(call->table), names.data, names.data,
-					   call->query.text,
+					   call->select,
 					   quote_identifier(get_namespace_name(get_func_namespace(row))),
 					   get_func_name(row),
 					   quote_identifier(NameStr(TupleDescAttr(call->columns, 0)->attname)));
@@ -247,6 +248,9 @@ load_rows(void *context)
 	char	   *command;
 
 	simhash_analyze(&call->query);
+	call->select = pstrdup(call->query.text);
+	if (call->query.query->stmt_len > 0)
+		call->select[call->query.query->stmt_location + call->query.query->stmt_len] = '\0';
 	call->columns = simhash_columns(&call->query);
 	lock_table(call->table);
 	find_near(call);
