@@ -59,6 +59,13 @@
 #define HAMMING_RECHECKED			0.5
 
 /*
+ * Up to so many rows a bitmap takes longer to set up, 5 us, than it saves, which
+ * cost_bitmap_heap_scan() does not know: to the planner they lie in some order.
+ */
+#define HAMMING_FEW_ROWS			4
+#define HAMMING_FEW_CORRELATION		0.5
+
+/*
  * The radius of a search that is known at execution time only: the same that
  * key_paths.c assumes, lest the keys look better for a smaller radius.
  */
@@ -404,8 +411,8 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 		clauselist_selectivity(root,
 							   add_predicate_to_index_quals(index, quals),
 							   index->rel->relid, JOIN_INNER, NULL);
-	*correlation = 0.0;
 	rows = *selectivity * extent.rows;
+	*correlation = rows <= HAMMING_FEW_ROWS ? HAMMING_FEW_CORRELATION : 0.0;
 	if (index->nkeycolumns > 1)
 		*selectivity = Max(*selectivity, random_share(search.layout, search.radius));
 
