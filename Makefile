@@ -75,14 +75,14 @@ OBJS = src/simhash.o src/arguments.o src/relation.o $(call wing_objects,$(WINGS)
 
 # --- how it is tested ----------------------------------------------------
 
-# sql/<topic>.sql, specs/<race>.spec and t/<number>_<topic>.pl.  Databases for
-# tests are alike on every server, whatever its own locale and encoding are.
+# sql/<topic>.sql, test/specs/<race>.spec and test/t/<number>_<topic>.pl.  Databases
+# for tests are alike on every server, whatever its own locale and encoding are.
 TEST_DATABASE = --load-extension=$(EXTENSION) --encoding=UTF8 --no-locale
 REGRESS := $(sort $(basename $(notdir $(wildcard $(srcdir)/sql/*.sql))))
 REGRESS_OPTS = $(TEST_DATABASE)
-ISOLATION := $(sort $(basename $(notdir $(wildcard $(srcdir)/specs/*.spec))))
-ISOLATION_OPTS = $(TEST_DATABASE)
-TAP := $(sort $(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/t/*.pl)))
+ISOLATION := $(sort $(basename $(notdir $(wildcard $(srcdir)/test/specs/*.spec))))
+ISOLATION_OPTS = $(TEST_DATABASE) --inputdir=$(srcdir)/test
+TAP := $(sort $(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/test/t/*.pl)))
 
 # Programs over the core alone, and scripts that compare it with others.
 UNIT := $(sort $(wildcard test/unit/unit_*.c))
@@ -303,12 +303,12 @@ test: setup
 	@$(MAKE) -s staged-test
 
 # What is drawn at random, for longer; alone, as some of it measures time.
-SOAK = $(shell grep -l -e '= seconds' -e '= rounds' -e SIMHASH_SECONDS t/*.pl \
+SOAK = $(shell grep -l -e '= seconds' -e '= rounds' -e SIMHASH_SECONDS test/t/*.pl \
 	test/check/check_*)
 soak: setup
 	@SIMHASH_SECONDS=$${SIMHASH_SECONDS:-60} JOBS=1 $(MAKE) -s staged-test \
-		REGRESS= ISOLATION= UNIT= TAP='$(filter t/%,$(SOAK))' \
-		CHECK='$(filter test/%,$(SOAK))'
+		REGRESS= ISOLATION= UNIT= TAP='$(filter test/t/%,$(SOAK))' \
+		CHECK='$(filter test/check/%,$(SOAK))'
 
 staged-test:
 	@REGRESS='$(REGRESS)' ISOLATION='$(ISOLATION)' TAP='$(TAP)' \
@@ -359,7 +359,7 @@ ifeq ($(CITUS),)
 	@echo "skipped: CITUS=dir says where the source of Citus is"
 else
 	@$(MAKE) -s staged-test REGRESS= ISOLATION= UNIT= CHECK= \
-		TAP=t/031_citus.pl
+		TAP=test/t/031_citus.pl
 endif
 
 # Both extensions in one schema; without this one made-up objects stand for it.

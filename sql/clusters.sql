@@ -1,6 +1,6 @@
 --
 -- Clusters that keep themselves: what the triggers do.  (What sets them up is
--- in clusters_setup.sql, what happens at the same time in t/ and specs/.)
+-- in clusters_setup.sql, what happens at the same time in test/t and test/specs.)
 --
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS simhash;

@@ -2,7 +2,7 @@
 -- key_paths.c and selectivity.c: plans over key columns, and row estimates
 --
 -- That the plans give what a sequential scan gives is tested at random by
--- t/001_exact.pl.
+-- test/t/001_exact.pl.
 --
 
 \getenv srcdir PG_ABS_SRCDIR

@@ -1,7 +1,7 @@
 --
 -- key_scan.c: scans by covering btrees on key columns
 --
--- At every radius t/001_exact.pl compares them with a sequential scan.
+-- At every radius test/t/001_exact.pl compares them with a sequential scan.
 --
 
 \getenv srcdir PG_ABS_SRCDIR

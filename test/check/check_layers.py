@@ -161,7 +161,7 @@ def check_comments(files):
     comments = {".c": r"/\*.*?\*/", ".h": r"/\*.*?\*/", "": r".*",
                 ".sql": r"^--.*?$", ".spec": r"^\s*#.*?$", ".pl": r"^\s*#.*?$"}
     for path in [*(SRC / file for file in files), *SRC.rglob("README"),
-                 *(path for folder in ("sql", "specs", "t")
+                 *(path for folder in ("sql", "test/specs", "test/t")
                    for path in (ROOT / folder).iterdir()
                    if path.suffix in comments)]:
         for comment in re.findall(comments[path.suffix],

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/tools.sh"
 
 tree=$work/tree
-mkdir -p "$tree"/{tools,docs,sql,specs,expected,src}
+mkdir -p "$tree"/{tools,docs,sql,expected,src,test/{specs,expected}}
 cp tools/lint "$tree/tools/"
 cat >"$tree/docs/README.md" <<'END'
 # Pages

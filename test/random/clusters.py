@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 A round of transactions against clusters that keep themselves, and the judge of
-what they left; t/025_clusters.pl has the servers.
+what they left; test/t/025_clusters.pl has the servers.
 
 usage: clusters.py CONNECTION SEED ROUND
 
@@ -646,7 +646,7 @@ class Arena:
         if code == '40001':
             return level == LEVELS[2] or (level == LEVELS[1] and
                                           self.test.shared)
-        # where rows are shared, see specs/clusters_conflict.spec
+        # where rows are shared, see test/specs/clusters_conflict.spec
         return (code == '40P01' and self.test.kind == 'connected' and
                 (several or self.test.shared))
 

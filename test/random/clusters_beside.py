@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Trim, split, mend and check beside six writers; t/036_clusters_beside.pl has
+Trim, split, mend and check beside six writers; test/t/036_clusters_beside.pl has
 the server.
 
 usage: clusters_beside.py CONNECTION SEED KIND ROWS SECONDS BAR

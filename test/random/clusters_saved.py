@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 Saves of objects in a table that keeps clusters, and the model that says what
-each may do; t/034_clusters_saved.pl has the server.
+each may do; test/t/034_clusters_saved.pl has the server.
 
 usage: clusters_saved.py CONNECTION SEED ROUND SAVES
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """
-Two years of a crawler's table that keeps clusters; t/035_clusters_years.pl has
+Two years of a crawler's table that keeps clusters; test/t/035_clusters_years.pl has
 the server.
 
 usage: clusters_years.py CONNECTION SEED KIND MONTHS ROWS KEPT

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 Tables at random whose near-duplicates are removed, and what was removed put
-back; t/037_dedup_apply.pl has the server.
+back; test/t/037_dedup_apply.pl has the server.
 
 usage: dedup.py CONNECTION SEED FIRST LAST
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 Kinds of texts of which rows would go that a person would keep, and real
-duplicates among them; t/038_kinds.pl has the server.
+duplicates among them; test/t/038_kinds.pl has the server.
 
 usage: kinds.py CONNECTION SEED
 
