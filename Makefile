@@ -163,15 +163,15 @@ include $(PGXS)
 src/core/fingerprint/minima.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS) \
 	$(CFLAGS_VECTORIZE)
 
-# tools/report goes along, for those who have no copy of this tree.
+# share/report goes along, for those who have no copy of this tree.
 install: install-report
 uninstall: uninstall-report
 
 .PHONY: install-report uninstall-report
 install-report:
 	$(MKDIR_P) '$(DESTDIR)$(datadir)/simhash'
-	$(INSTALL_SCRIPT) $(srcdir)/tools/report '$(DESTDIR)$(datadir)/simhash/'
-	$(INSTALL_DATA) $(addprefix $(srcdir)/tools/,report.html report.sql) \
+	$(INSTALL_SCRIPT) $(srcdir)/share/report '$(DESTDIR)$(datadir)/simhash/'
+	$(INSTALL_DATA) $(addprefix $(srcdir)/share/,report.html report.sql) \
 		'$(DESTDIR)$(datadir)/simhash/'
 
 uninstall-report:
@@ -317,7 +317,7 @@ staged-test:
 # A page about the near-duplicates in a table of your own server.  Variables
 # given to make are in the environment; their quotes meet no shell here.
 report:
-	@tools/report
+	@share/report
 
 # The picture of such a page, from the texts of the demo.
 screenshot:

@@ -2040,7 +2040,7 @@ COMMENT ON PROCEDURE simhash_dedup_undo(regclass, regclass, regclass) IS
 'put back what simhash_dedup_apply has kept in a log';
 
 -- Internal: for the DELETE of simhash_dedup_sql, for commands about clusters that
--- keep themselves, and for tools/report.sql, which call them with all arguments, of
+-- keep themselves, and for share/report.sql, which call them with all arguments, of
 -- just these types.  Whoever may create functions in the schema of the extension
 -- could plant one that fits better than a polymorphic function, or than one with
 -- defaults; none fits better than the very types.

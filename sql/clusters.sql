@@ -6,7 +6,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS simhash;
 RESET client_min_messages;
 \getenv srcdir PG_ABS_SRCDIR
-\set shared :srcdir '/test/clusters.sql'
+\set shared :srcdir '/test/clusters_tools.sql'
 \set ECHO none
 \i :shared
 \set ECHO all

@@ -7,7 +7,7 @@ CREATE EXTENSION IF NOT EXISTS simhash;
 RESET client_min_messages;
 \set VERBOSITY terse
 \getenv srcdir PG_ABS_SRCDIR
-\set shared :srcdir '/test/clusters.sql'
+\set shared :srcdir '/test/clusters_tools.sql'
 \set ECHO none
 \i :shared
 \set ECHO all

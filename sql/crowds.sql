@@ -5,7 +5,7 @@
 
 \getenv srcdir PG_ABS_SRCDIR
 \set tools :srcdir '/test/tools.sql'
-\set verified :srcdir '/test/verified.sql'
+\set verified :srcdir '/test/verified_tools.sql'
 \set ECHO none
 \i :tools
 \i :verified

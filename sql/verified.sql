@@ -13,7 +13,7 @@ SET client_min_messages = warning;
 SET jit = off;
 CREATE SCHEMA verified;
 SET search_path = verified, public;
-\set verified :srcdir '/test/verified.sql'
+\set verified :srcdir '/test/verified_tools.sql'
 \set ECHO none
 \i :verified
 \set ECHO all

@@ -564,7 +564,7 @@ def look(browser, connection, work, dice):
 
 def check_policy():
     """The page runs no script but its own, which its policy knows by a hash."""
-    with open(os.path.join(ROOT, 'tools', 'report.html'), encoding='utf-8') as page:
+    with open(os.path.join(ROOT, 'share', 'report.html'), encoding='utf-8') as page:
         text = page.read()
     script, = re.findall('<script>(.*?)</script>', text, re.DOTALL)
     expect('the policy', re.findall("script-src '([^']*)'", text), ['sha256-' +

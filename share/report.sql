@@ -1,5 +1,5 @@
 --
--- Write what the page of tools/report shows: two lines of JSON.
+-- Write what the page of share/report shows: two lines of JSON.
 -- SPDX-License-Identifier: PostgreSQL
 --
 -- usage: psql -X -q -v table=docs [-v id=id] [-v body=body] [-v fp=fp] [-v k=8]
@@ -7,7 +7,7 @@
 --             [-v similarity=jaccard] [-v at_least=0.8] [-v profile=word-2-capped]
 --             [-v keep=created_at] [-v apart=docs_apart] [-v reviewed=300]
 --             [-v shown=20] [-v members=12] [-v held=200000]
---             [-v set='maintenance_work_mem=1GB; work_mem=64MB'] -f tools/report.sql
+--             [-v set='maintenance_work_mem=1GB; work_mem=64MB'] -f share/report.sql
 --
 -- table, id, body and fp are SQL: a table's name and expressions over it, of any
 -- type but fp, which is bigint or bit(n); an id of several columns is written
