@@ -7,10 +7,10 @@
  * (measures.c has the measures, as a table, and which types they take).  What is known
  * of a document to compare it are its features, in a bag or a list,
  * and, where one is to go for another, its words in their order: text_layout.c leaves
- * out of a text all that is layout, read_document.c cuts the rest.  align.c finds what differs
- * between two lists of words; judge.c says what that means, with what families.c knows
- * of the rows near to both.  Guards, pairs, clusters, plans, reports and removals all
- * ask here.
+ * out of a text all that is layout, read_document.c cuts the rest.  align.c finds what
+ * differs between two lists of words; judge.c says what that means, with what families.c
+ * knows of the rows near to both.  Guards, pairs, clusters, plans, reports and removals
+ * all ask here.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -173,8 +173,8 @@ typedef struct SimhashFamily SimhashFamily;
 typedef struct SimhashMember
 {
 	int32	   *map;			/* which word of the base each word is, or -1 */
-	SimhashDifference *entries; /* by entry: the words that stand there; NULL if
-								 * it is too different from the base */
+	SimhashDifference *entries; /* by entry: the words that stand there; NULL
+								 * if it is too different from the base */
 } SimhashMember;
 
 /* text_layout.c */
@@ -200,6 +200,16 @@ extern bool simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 							  const SimhashDifference *place, uint32 *slips);
 
 /* judge.c */
+extern SimhashVerdict simhash_judge_features(const SimhashComparison *comparison,
+											 const SimhashDocument *a,
+											 const SimhashDocument *b,
+											 const ShBag *bag, ShOverlap *overlap,
+											 double *similarity);
+extern SimhashVerdict simhash_judge_words(const SimhashComparison *comparison,
+										  const SimhashDocument *a,
+										  const SimhashDocument *b,
+										  const ShOverlap *overlap,
+										  SimhashFamily *family);
 extern SimhashVerdict simhash_judge(const SimhashComparison *comparison,
 									const SimhashDocument *a,
 									const SimhashDocument *b, const ShBag *bag,

@@ -317,12 +317,12 @@ judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
 }
 
 /*
- * Judge the words of two documents.  With what is known of a family there is no doubt
- * for other words.  Sets at how many ends words are put in or left out.
+ * Judge where the words of two documents differ.  With what is known of a family there
+ * is no doubt for other words.  Sets at how many ends words are put in or left out.
  */
 static SimhashVerdict
-judge_words(double at_least, const SimhashWords *a, const SimhashWords *b,
-			SimhashFamily *family, uint32 *ends)
+judge_places(double at_least, const SimhashWords *a, const SimhashWords *b,
+			 SimhashFamily *family, uint32 *ends)
 {
 	Judging		judging = {.a = a,.b = b,.family = family};
 	double		most = SHARE * (1 - at_least) * Min(a->n, b->n);
@@ -367,14 +367,15 @@ jaccard(uint64 least, uint64 a, uint64 b)
 }
 
 /*
- * Are two texts alike, or two arrays, whose sets of features are similar enough and
- * have so much in common?  What is left out within a text leaves features across that
+ * Are two texts alike, or two arrays, whose sets of features are similar enough, and have
+ * so much in common?  What is left out within a text leaves features across that
  * place, and at an end none: these are counted, too, or more that is left out, up to an
  * end, would make texts more similar.
  */
-static SimhashVerdict
-judge_alike(const SimhashComparison *comparison, const SimhashDocument *a,
-			const SimhashDocument *b, ShOverlap overlap, SimhashFamily *family)
+SimhashVerdict
+simhash_judge_words(const SimhashComparison *comparison, const SimhashDocument *a,
+					const SimhashDocument *b, const ShOverlap *overlap,
+					SimhashFamily *family)
 {
 	double		at_least = comparison->at_least;
 	MemoryContext scratch;
@@ -383,18 +384,18 @@ judge_alike(const SimhashComparison *comparison, const SimhashDocument *a,
 	uint32		ends = 0;
 
 	if (comparison->arrays)
-		return jaccard(overlap.least, a->features.total, b->features.total) < at_least ||
-			((overlap.common < a->features.n || overlap.common < b->features.n) &&
-			 jaccard(overlap.common, a->features.n, b->features.n + SURPLUS) < at_least) ?
+		return jaccard(overlap->least, a->features.total, b->features.total) < at_least ||
+			((overlap->common < a->features.n || overlap->common < b->features.n) &&
+			 jaccard(overlap->common, a->features.n, b->features.n + SURPLUS) < at_least) ?
 			SIMHASH_UNLIKE : SIMHASH_ALIKE;
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash alignment",
 									ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(scratch);
-	verdict = judge_words(at_least, &a->words, &b->words, family, &ends);
+	verdict = judge_places(at_least, &a->words, &b->words, family, &ends);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 	ends *= (uint32) comparison->profile->max - 1;
-	return jaccard(overlap.common, a->features.n, b->features.n + ends) < at_least ?
+	return jaccard(overlap->common, a->features.n, b->features.n + ends) < at_least ?
 		SIMHASH_UNLIKE : verdict;
 }
 
@@ -413,18 +414,15 @@ judge_fingerprints(const SimhashComparison *comparison, const SimhashDocument *a
 }
 
 /*
- * Judge two documents, of which the features of the first are in a bag, too; sets
- * their similarity, or -1 when one of them has no feature.  Containment is that of
- * the first document.
+ * Judge two documents by their features alone, of which those of the first are in a bag,
+ * too; sets their similarity, or -1 when one of them has no feature.  Containment is that
+ * of the first document.  What is alike by that may not be by its words.
  */
 SimhashVerdict
-simhash_judge(const SimhashComparison *comparison, const SimhashDocument *a,
-			  const SimhashDocument *b, const ShBag *bag, SimhashFamily *family,
-			  double *similarity)
+simhash_judge_features(const SimhashComparison *comparison, const SimhashDocument *a,
+					   const SimhashDocument *b, const ShBag *bag, ShOverlap *overlap,
+					   double *similarity)
 {
-	const SimhashMeasureKind *kind = &simhash_measures[comparison->measure];
-	ShOverlap	overlap;
-
 	*similarity = -1;
 	if (a->features.n == 0 ||
 		(b->features.n == 0 && comparison->measure != SIMHASH_CONTAINMENT))
@@ -432,14 +430,27 @@ simhash_judge(const SimhashComparison *comparison, const SimhashDocument *a,
 	if (comparison->measure == SIMHASH_HAMMING)
 		return judge_fingerprints(comparison, a, b, similarity);
 	if (comparison->measure == SIMHASH_COSINE)
-	{
 		(void) sh_bag_cosine(bag, &b->features, simhash_pause, similarity);
-		return *similarity >= comparison->at_least ? SIMHASH_ALIKE : SIMHASH_UNLIKE;
+	else
+	{
+		*overlap = sh_bag_overlap(bag, &b->features, simhash_pause);
+		*similarity = simhash_measures[comparison->measure].sets ?
+			jaccard(overlap->common, a->features.n, b->features.n) :
+			(double) overlap->common / (double) a->features.n;
 	}
-	overlap = sh_bag_overlap(bag, &b->features, simhash_pause);
-	*similarity = kind->sets ? jaccard(overlap.common, a->features.n, b->features.n) :
-		(double) overlap.common / (double) a->features.n;
-	if (*similarity < comparison->at_least)
-		return SIMHASH_UNLIKE;
-	return kind->aligned ? judge_alike(comparison, a, b, overlap, family) : SIMHASH_ALIKE;
+	return *similarity >= comparison->at_least ? SIMHASH_ALIKE : SIMHASH_UNLIKE;
+}
+
+/* Judge two documents, likewise, by whatever the measure asks. */
+SimhashVerdict
+simhash_judge(const SimhashComparison *comparison, const SimhashDocument *a,
+			  const SimhashDocument *b, const ShBag *bag, SimhashFamily *family,
+			  double *similarity)
+{
+	ShOverlap	overlap;
+	SimhashVerdict verdict = simhash_judge_features(comparison, a, b, bag, &overlap,
+													similarity);
+
+	return verdict == SIMHASH_ALIKE && simhash_measures[comparison->measure].aligned ?
+		simhash_judge_words(comparison, a, b, &overlap, family) : verdict;
 }

@@ -123,7 +123,9 @@ simhash_compare(const SimhashComparison *comparison, text *a, text *b,
 {
 	int			at_a = find_memory(comparison, a);
 	int			at_b = find_memory(comparison, b);
-	SimhashComparison sets = *comparison;
+	const SimhashDocument *x;
+	const SimhashDocument *y;
+	ShOverlap	overlap;
 	SimhashVerdict verdict;
 
 	if (lasting == NULL)
@@ -139,24 +141,24 @@ simhash_compare(const SimhashComparison *comparison, text *a, text *b,
 		at_b = 1 - at_a;
 		fill_memory(&memories[at_b], comparison, b);
 	}
-	if (simhash_measures[comparison->measure].aligned && !comparison->arrays)
-		sets.measure = SIMHASH_JACCARD;
-	verdict = simhash_judge(&sets, &memories[at_a].document, &memories[at_b].document,
-							&memories[at_a].bag, NULL, similarity);
-	if (sets.measure != comparison->measure && verdict == SIMHASH_ALIKE)
+	x = &memories[at_a].document;
+	y = &memories[at_b].document;
+	verdict = simhash_judge_features(comparison, x, y, &memories[at_a].bag, &overlap,
+									 similarity);
+	if (verdict == SIMHASH_ALIKE && simhash_measures[comparison->measure].aligned)
 	{
-		fill_words(&memories[at_a], comparison, a);
-		fill_words(&memories[at_b], comparison, b);
+		if (!comparison->arrays)
+		{
+			fill_words(&memories[at_a], comparison, a);
+			fill_words(&memories[at_b], comparison, b);
+		}
 
 		/*
 		 * No sign may be put in or left out: most that are near differ in
 		 * some.
 		 */
-		verdict = memories[at_a].document.words.signs != memories[at_b].document.words.signs ?
-			SIMHASH_UNLIKE :
-			simhash_judge(comparison, &memories[at_a].document,
-						  &memories[at_b].document, &memories[at_a].bag, NULL,
-						  similarity);
+		verdict = x->words.signs != y->words.signs ? SIMHASH_UNLIKE :
+			simhash_judge_words(comparison, x, y, &overlap, NULL);
 	}
 	if (MemoryContextMemAllocated(lasting, false) > REMEMBERED_BYTES)
 		MemoryContextDelete(lasting);

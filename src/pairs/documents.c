@@ -464,10 +464,25 @@ simhash_documents_load(SimhashDocuments *documents, uint32 row)
 }
 
 /*
+ * Have two rows to compare: the one as the current document, the other one until the next
+ * call.  Containment is that of the later row in the earlier one, which would stay.  Calls
+ * with the same first row after one another are faster.  False if one has no feature.
+ */
+static bool
+load_both(SimhashDocuments *documents, uint32 a, uint32 b, SimhashDocument *other)
+{
+	bool		swapped = documents->comparison.measure == SIMHASH_CONTAINMENT && a < b;
+
+	if (documents->count[a] == 0 || documents->count[b] == 0)
+		return false;
+	simhash_documents_load(documents, swapped ? b : a);
+	*other = simhash_documents_get(documents, swapped ? a : b);
+	return true;
+}
+
+/*
  * Judge two rows that have been read; sets their similarity, or -1 when one of
- * them has no feature.  Containment is that of the later row in the earlier one,
- * which would stay.  Calls with the same first row after one another are
- * faster.
+ * them has no feature.
  */
 SimhashVerdict
 simhash_documents_judge(SimhashDocuments *documents, uint32 a, uint32 b,
@@ -476,32 +491,22 @@ simhash_documents_judge(SimhashDocuments *documents, uint32 a, uint32 b,
 	SimhashDocument other;
 
 	*similarity = -1;
-	if (documents->count[a] == 0 || documents->count[b] == 0)
-		return SIMHASH_UNLIKE;
-	if (documents->comparison.measure == SIMHASH_CONTAINMENT && a < b)
-	{
-		uint32		later = b;
-
-		b = a;
-		a = later;
-	}
-	simhash_documents_load(documents, a);
-	other = simhash_documents_get(documents, b);
-	return simhash_judge(&documents->comparison, &documents->current, &other,
-						 &documents->bag, family, similarity);
+	return !load_both(documents, a, b, &other) ? SIMHASH_UNLIKE :
+		simhash_judge(&documents->comparison, &documents->current, &other,
+					  &documents->bag, family, similarity);
 }
 
 /* How similar two rows are by their features alone; -1 if one of them has none. */
 double
 simhash_documents_similarity(SimhashDocuments *documents, uint32 a, uint32 b)
 {
-	SimhashMeasure measure = documents->comparison.measure;
-	double		similarity;
+	SimhashDocument other;
+	ShOverlap	overlap;
+	double		similarity = -1;
 
-	if (simhash_measures[measure].aligned)
-		documents->comparison.measure = SIMHASH_JACCARD;
-	(void) simhash_documents_judge(documents, a, b, NULL, &similarity);
-	documents->comparison.measure = measure;
+	if (load_both(documents, a, b, &other))
+		(void) simhash_judge_features(&documents->comparison, &documents->current, &other,
+									  &documents->bag, &overlap, &similarity);
 	return similarity;
 }
 
