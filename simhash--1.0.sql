@@ -2128,10 +2128,10 @@ COMMENT ON FUNCTION simhash_guard_load(regclass, text) IS
 'inserts the rows of a query into a guarded table, and returns the near-duplicates left out';
 
 -- Internal: stands in the statement of simhash_guard_load, before each row.
-CREATE FUNCTION _simhash_guard_load_row(id text) RETURNS boolean
+CREATE FUNCTION _simhash_guard_load_row(id anyelement) RETURNS boolean
 AS 'MODULE_PATHNAME', '_simhash_guard_load_row'
 LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION _simhash_guard_load_row(text) IS
+COMMENT ON FUNCTION _simhash_guard_load_row(anyelement) IS
 'internal: says which row of a load is at hand';
 
 ----------------------------------------------------------------------------

@@ -55,13 +55,14 @@ SELECT fails($$SELECT simhash_guard_load('docs', 'SELECT n, body FROM staging) A
 SELECT fails($$SELECT simhash_guard_load('docs', 'SELECT n, body FROM staging')$$);
 SELECT fails($$SELECT simhash_guard_load('docs', 'SELECT n, body, 1 AS fp FROM staging')$$);
 SELECT fails($$SELECT simhash_guard_load('docs', 'SELECT n, body AS text, minhash(body) AS fp FROM staging')$$);
+SELECT fails($$SELECT simhash_guard_load('docs', 'SELECT FROM staging')$$);
 SELECT fails($$SELECT simhash_guard_load('staging', 'SELECT 1')$$);
 SELECT fails($$SELECT simhash_guard_load(0, 'SELECT 1')$$);
 SELECT fails($$SELECT simhash_guard_load('docs_pkey', 'SELECT 1')$$);
 CREATE VIEW seen AS SELECT * FROM docs;
 SELECT fails($$SELECT simhash_guard_load('seen', 'SELECT 1')$$);
 DROP VIEW seen;
-SELECT _simhash_guard_load_row('1'), _simhash_guard_load_row(NULL);
+SELECT _simhash_guard_load_row(1), _simhash_guard_load_row(NULL::text);
 -- nothing is left behind
 INSERT INTO docs (site, body) SELECT site, body FROM staging WHERE n = 1; -- error
 
@@ -178,6 +179,10 @@ CREATE TABLE keyed (id int PRIMARY KEY, fp bigint);
 SELECT simhash_add_keys('keyed', 'fp');
 CREATE TRIGGER guard BEFORE INSERT ON keyed FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
 SELECT * FROM simhash_guard_load('keyed', $$SELECT n AS id, n::bigint AS fp FROM generate_series(1, 40, 13) AS n$$);
+-- all by default
+ALTER TABLE keyed ALTER id SET DEFAULT 99;
+SELECT * FROM simhash_guard_load('keyed', 'SELECT 7 AS n');
+SELECT id, fp FROM keyed ORDER BY id;
 
 ----------------------------------------
 -- several guards, partitions, rights
@@ -197,6 +202,25 @@ SELECT tableoid::regclass, * FROM parts ORDER BY id;
 -- into one partition, with those of the others
 SELECT * FROM simhash_guard_load('parts_2', $$SELECT 6 AS id, 2 AS part, 14::bigint AS fp$$);
 SELECT fails($$SELECT simhash_guard_load('parts_2', 'SELECT 6 AS id, 1 AS part, 1000::bigint AS fp')$$);
+
+-- a trigger attaches another one
+CREATE TABLE parts_3 (LIKE parts_2);
+INSERT INTO parts_3 VALUES (1023, 3, 7);
+CREATE FUNCTION attach() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    ALTER TABLE parts ATTACH PARTITION parts_3 FOR VALUES IN (3);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER attach BEFORE INSERT ON parts_2 EXECUTE FUNCTION attach();
+SELECT * FROM simhash_guard_load('parts_2', $$SELECT 8 AS id, 2 AS part, 1022::bigint AS fp$$);
+DROP TRIGGER attach ON parts_2;
+
+-- the id as it is shown, by no cast of whoever owns the type
+CREATE TYPE kind AS ENUM ('small');
+CREATE FUNCTION call(kind) RETURNS text LANGUAGE sql AS $$ SELECT 'called' $$;
+CREATE CAST (kind AS text) WITH FUNCTION call(kind);
+SELECT * FROM simhash_guard_load('parts_2', $$SELECT 'small'::kind AS kind, 8 AS id, 2 AS part, 1022::bigint AS fp$$);
+DROP TYPE kind CASCADE;
 
 CREATE ROLE regress_guard_load_some;
 GRANT SELECT ON s TO regress_guard_load_some;

@@ -166,6 +166,7 @@ typedef struct GuardScope
 	Oid			top;
 	int			ntables;
 	GuardTable *tables;
+	bool		known;			/* what is in them, by the load at work */
 } GuardScope;
 
 /* What is searched below a root. */
@@ -194,7 +195,7 @@ typedef struct GuardPlace
 	Oid			table;
 	bool		moves;			/* a row may go to another partition */
 	uint32		found_for;		/* 0 before the first time */
-	const GuardScope *scope;
+	GuardScope *scope;
 	const GuardTable *own;		/* how to search that table */
 } GuardPlace;
 
@@ -402,7 +403,8 @@ typedef struct GuardKnown GuardKnown;
 /* Rows that are inserted together by simhash_guard_load(). */
 typedef struct GuardLoad
 {
-	struct GuardLoad *outer;	/* whose statement has called this one, or NULL */
+	struct GuardLoad *outer;	/* whose statement has called this one, or
+								 * NULL */
 	CommandId	command;		/* of the statement that inserts them */
 	List	   *known;			/* of GuardKnown */
 	int64		rows;			/* so far */
@@ -506,7 +508,8 @@ extern GuardKnown *simhash_guard_known_begin(Oid trigger, const GuardTerms *term
 extern bool simhash_guard_known_add(GuardKnown *known, uint64 value, bool coming);
 extern bool simhash_guard_known_find(GuardKnown *known);
 extern GuardLoad *simhash_guard_load_at_work(void);
-extern bool simhash_guard_take_known(GuardSearch *search, Oid trigger);
+extern bool simhash_guard_take_known(GuardSearch *search, GuardScope *scope,
+									 Oid trigger);
 extern void simhash_guard_note_inserted(Oid index, Datum value);
 
 /* guard_search.c */

@@ -252,10 +252,10 @@ simhash_guard_load_at_work(void)
 
 /*
  * Have a search for a row of a load look up what is known to be near; false if there
- * is to be a search.
+ * is to be a search, as where a trigger has attached a partition.
  */
 bool
-simhash_guard_take_known(GuardSearch *search, Oid trigger)
+simhash_guard_take_known(GuardSearch *search, GuardScope *scope, Oid trigger)
 {
 	GuardLoad  *load = simhash_guard_load_at_work();
 	const GuardKnown *known = NULL;
@@ -272,6 +272,12 @@ simhash_guard_take_known(GuardSearch *search, Oid trigger)
 	if (known == NULL || !find_number(known, search->center.words[0], &key.number) ||
 		known->listed[key.number] == NOT_LISTED)
 		return false;
+	for (int i = 0; !scope->known && i < scope->ntables; i++)
+	{
+		if (!list_member_oid(known->indexes, scope->tables[i].hamming.index))
+			return false;
+	}
+	scope->known = true;
 	search->is_known = true;
 	search->nnear = 0;
 	if (known->there[key.number])

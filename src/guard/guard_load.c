@@ -19,6 +19,8 @@
 #include "catalog/pg_trigger.h"
 #include "executor/spi.h"
 #include "funcapi.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_node.h"
 #include "storage/lmgr.h"
 
 #include "query/query.h"
@@ -32,12 +34,23 @@ typedef struct LoadCall
 {
 	GuardLoad	load;
 	Oid			function;
+	Oid			row_function;	/* _simhash_guard_load_row */
 	Oid			table;
 	SimhashStatement query;
 	char	   *select;			/* its text, without a semicolon */
 	TupleDesc	columns;		/* of the query */
 	List	   *places;			/* in that, of the fingerprints of load.known */
 } LoadCall;
+
+/* Fail: its name, or that of its schema, is of another table by now. */
+pg_noreturn static void
+complain_of_renaming(Oid table)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("\"%s\" has been renamed", get_rel_name(table)),
+			 errhint("Try again.")));
+}
 
 /*
  * Lock the table at the root of what a guard searches, with all below it, as one may
@@ -54,10 +67,7 @@ lock_table(Oid table)
 	if (relation == NULL)
 		simhash_complain_of_missing(table);
 	if (!CheckRelationLockedByMe(relation, ShareRowExclusiveLock, true))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("\"%s\" has been renamed", RelationGetRelationName(relation)),
-				 errhint("Try again.")));
+		complain_of_renaming(table);
 	relation_close(relation, NoLock);
 }
 
@@ -116,7 +126,7 @@ find_guards(LoadCall *call, List **scopes)
 		call->load.known = lappend(call->load.known, known);
 		call->places = lappend_int(call->places,
 								   find_fingerprints(call, get_attname(origin.table, arguments->terms.column, false)));
-		*scopes = lappend(*scopes, unconstify(GuardScope *, place.scope));
+		*scopes = lappend(*scopes, place.scope);
 	}
 	if (!any)
 		ereport(ERROR,
@@ -206,10 +216,6 @@ static char *
 write_insert(const LoadCall *call)
 {
 	Relation	relation = table_open(call->table, NoLock);
-	Oid			type = TEXTOID;
-	Oid			row = simhash_own_function(NULL, get_func_namespace(call->function),
-										   "_simhash_guard_load_row",
-										   _simhash_guard_load_row, 1, &type);
 	StringInfoData names;
 	char	   *command;
 
@@ -226,18 +232,65 @@ write_insert(const LoadCall *call)
 			attribute->attidentity != ATTRIBUTE_IDENTITY_ALWAYS)
 			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", quote_identifier(name));
 	}
-	if (!OidIsValid(row))
+	command = psprintf("INSERT INTO %s %s SELECT %s FROM (SELECT * FROM (%s\n) AS q OFFSET 0) AS s WHERE $1",
+					   simhash_quoted_name(call->table),
+					   names.len > 0 ? psprintf("(%s)", names.data) : "", names.data,
+					   call->select);
+	table_close(relation, NoLock);
+	return command;
+}
+
+/*
+ * ParseParamRefHook: what $1 of that statement stands for, a call for its first column.
+ * By now it is known of which table the statement is: others may have renamed the schema
+ * since its name was written.
+ */
+static Node *
+make_row_call(ParseState *state, ParamRef *parameter pg_attribute_unused())
+{
+	const LoadCall *call = state->p_ref_hook_state;
+	ParseNamespaceItem *from = linitial(state->p_namespace);
+	ParseNamespaceColumn *first = from->p_nscolumns;
+	Var		   *column = makeVar(from->p_rtindex, 1, first->p_vartype, first->p_vartypmod,
+								 first->p_varcollid, 0);
+
+	while (state->parentParseState != NULL)
+		state = state->parentParseState;
+	if (RelationGetRelid(state->p_target_relation) != call->table)
+		complain_of_renaming(call->table);
+	return (Node *) makeFuncExpr(call->row_function, BOOLOID, list_make1(column), InvalidOid,
+								 InvalidOid, COERCE_EXPLICIT_CALL);
+}
+
+/* ParserSetupHook */
+static void
+set_up_parser(ParseState *state, void *call)
+{
+	state->p_paramref_hook = make_row_call;
+	state->p_ref_hook_state = call;
+}
+
+/*
+ * Run the statement.  SPI analyzes it once, right before it runs, as it does what it is
+ * to run once.
+ */
+static void
+insert_rows(LoadCall *call)
+{
+	Oid			type = ANYELEMENTOID;
+	SPIExecuteOptions options = {.params = makeParamList(0)};
+
+	call->row_function = simhash_own_function(NULL, get_func_namespace(call->function),
+											  "_simhash_guard_load_row",
+											  _simhash_guard_load_row, 1, &type);
+	if (!OidIsValid(call->row_function))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("function _simhash_guard_load_row of extension \"simhash\" does not exist")));
-	command = psprintf("INSERT INTO %s (%s) SELECT %s FROM (SELECT * FROM (%s\n) AS q OFFSET 0) AS s WHERE %s.%s(s.%s::pg_catalog.text)",
-					   simhash_quoted_name(call->table), names.data, names.data,
-					   call->select,
-					   quote_identifier(get_namespace_name(get_func_namespace(row))),
-					   get_func_name(row),
-					   quote_identifier(NameStr(TupleDescAttr(call->columns, 0)->attname)));
-	table_close(relation, NoLock);
-	return command;
+	options.params->parserSetup = set_up_parser;
+	options.params->parserSetupArg = call;
+	(void) SPI_execute_extended(write_insert(call), &options);
+	MemoryContextSwitchTo(call->load.context);
 }
 
 /* A load from its beginning to its end, in a call that is connected to SPI. */
@@ -245,21 +298,24 @@ static void
 load_rows(void *context)
 {
 	LoadCall   *call = context;
-	char	   *command;
 
 	simhash_analyze(&call->query);
 	call->select = pstrdup(call->query.text);
 	if (call->query.query->stmt_len > 0)
 		call->select[call->query.query->stmt_location + call->query.query->stmt_len] = '\0';
 	call->columns = simhash_columns(&call->query);
+	if (call->columns->natts == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("the query yields no column"),
+				 errhint("The first one tells its rows apart.")));
 	lock_table(call->table);
 	find_near(call);
-	command = write_insert(call);
 	call->load.outer = simhash_guard_loading;
 	PG_TRY();
 	{
 		simhash_guard_loading = &call->load;
-		(void) simhash_run_command(command, 0, NULL, NULL);
+		insert_rows(call);
 	}
 	PG_FINALLY();
 	{
@@ -307,7 +363,7 @@ simhash_guard_load(PG_FUNCTION_ARGS)
 }
 
 /*
- * _simhash_guard_load_row(id text) -> boolean
+ * _simhash_guard_load_row(id anyelement) -> boolean
  *
  * The statement of a load comes to a row, which it inserts before it comes to the next.
  */
@@ -315,6 +371,8 @@ Datum
 _simhash_guard_load_row(PG_FUNCTION_ARGS)
 {
 	GuardLoad  *load = simhash_guard_loading;
+	Oid			output;
+	bool		varlena;
 
 	if (load != NULL && load->command == InvalidCommandId)
 		load->command = GetActiveSnapshot()->curcid;
@@ -322,8 +380,13 @@ _simhash_guard_load_row(PG_FUNCTION_ARGS)
 		PG_RETURN_BOOL(true);
 	if (load->id != NULL)
 		pfree(load->id);
-	load->id = PG_ARGISNULL(0) ? NULL :
-		MemoryContextStrdup(load->context, text_to_cstring(PG_GETARG_TEXT_PP(0)));
+	load->id = NULL;
+	if (!PG_ARGISNULL(0))
+	{
+		getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 0), &output, &varlena);
+		load->id = MemoryContextStrdup(load->context,
+									   OidOutputFunctionCall(output, PG_GETARG_DATUM(0)));
+	}
 	if (++load->rows % SIMHASH_SAY_EVERY == 0)
 		simhash_progress_rows("inserting", load->rows);
 	PG_RETURN_BOOL(true);

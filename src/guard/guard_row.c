@@ -146,7 +146,7 @@ simhash_guard_enter(Guard *guard, const GuardFingerprint *fingerprint)
 	GuardSpace *space = &statement->space;
 
 	simhash_guard_find(space, &guard->place);
-	if (simhash_guard_take_known(&guard->search, statement->trigger))
+	if (simhash_guard_take_known(&guard->search, guard->place.scope, statement->trigger))
 		return;
 	simhash_guard_take_locks(&statement->locks, fingerprint,
 							 simhash_guard_group_hash(space,

@@ -337,7 +337,7 @@ find_tables(GuardSpace *space, Oid top, List **watched)
  * Find what to search for the rows of a table.  As long as it is not known
  * which tables matter, any change does.
  */
-static const GuardScope *
+static GuardScope *
 find_scope(GuardSpace *space, Oid table, bool moves)
 {
 	MemoryContext old = MemoryContextSwitchTo(space->context);

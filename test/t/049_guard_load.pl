@@ -178,5 +178,40 @@ END
 	note("$what: " . sql("SELECT count(*) FROM docs") . " rows of " . sql("SELECT count(*) FROM tried"));
 }
 
+# --- another table of its name ---------------------------------------------
+
+# Who owns a schema renames it and puts one with a table and a trigger of its own in its
+# place, while a load looks for what is near.
+sql(<<'END');
+CREATE SCHEMA a;
+CREATE TABLE a.docs (id int PRIMARY KEY, fp bigint);
+INSERT INTO a.docs SELECT n, hashint8extended(n, 3) FROM generate_series(1, 100000) AS n;
+CREATE INDEX ON a.docs USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON a.docs FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '8');
+CREATE SCHEMA c;
+CREATE TABLE c.docs (id int, fp bigint);
+CREATE SEQUENCE called;
+CREATE FUNCTION call() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('called'); RETURN NULL; END $$;
+CREATE TRIGGER call BEFORE INSERT ON c.docs EXECUTE FUNCTION call();
+END
+append_to_file("$dir/rename", <<'END');
+BEGIN\; ALTER SCHEMA a RENAME TO b\; ALTER SCHEMA c RENAME TO a\; COMMIT;
+\sleep 50 ms
+BEGIN\; ALTER SCHEMA a RENAME TO c\; ALTER SCHEMA b RENAME TO a\; COMMIT;
+\sleep 50 ms
+END
+{
+	my ($out, $err) = ('', '');
+	my $renames = start([ 'pgbench', '-n', '-h', $node->host, '-p', $node->port,
+		'-T', seconds(4), '-f', "$dir/rename", 'postgres' ], '<', \undef, '>', \$out, '2>&1');
+	my $load = join "\n", map { "SELECT pg_sleep(.03); SELECT count(*) FROM simhash_guard_load('a.docs',
+		'SELECT n, 1000000 * $_ + n AS id, hashint8extended(n, $_) AS fp FROM generate_series(1, 5000) AS n');" } 10 .. 60;
+
+	$node->psql('postgres', $load, stderr => \$err, on_error_stop => 0);
+	ok($renames->finish, 'a schema is renamed and put back') or diag($out);
+	is(sql('SELECT is_called FROM called'), 'f', 'nothing is inserted into the table that has the name');
+	note(scalar(() = $err =~ /has been renamed/g) . ' loads refused');
+}
+
 $node->stop;
 done_testing();
