@@ -64,8 +64,8 @@ struct GuardKnown
 	uint8	   *listed;			/* by number: how many are near, or NOT_LISTED */
 	bool	   *there;			/* by number: a row has it by now */
 	NearNumber *near;			/* in order, once all are there */
-	uint32		nnear;
-	uint32		near_room;
+	int64		nnear;
+	int64		near_room;
 	MemoryContext context;		/* of all these */
 };
 
@@ -147,7 +147,7 @@ simhash_guard_known_add(GuardKnown *known, uint64 value, bool coming)
 static void
 list_near(GuardKnown *known, uint32 number, uint32 near)
 {
-	uint32		room = known->near_room * 2;
+	int64		room = known->near_room * 2;
 
 	if (known->listed[number] == NOT_LISTED || ++known->listed[number] == NOT_LISTED)
 		return;
@@ -182,6 +182,7 @@ compare_numbers(const void *a, const void *b)
 	uint32		one = ((const NearNumber *) a)->number;
 	uint32		other = ((const NearNumber *) b)->number;
 
+	CHECK_FOR_INTERRUPTS();
 	return (one > other) - (one < other);
 }
 

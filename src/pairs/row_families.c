@@ -7,9 +7,9 @@
  * found first: what the similarity of features by itself connects, whatever is made of
  * the rows then, and in whatever order they come.  So rows of two families are not
  * similar enough.  What a family knows (src/compare/families.c), and what it knows of a
- * row, is learnt when it is first asked for, and forgotten when memory is short.  Two
- * rows of a family with other entries need not be aligned, so a table of a single form
- * takes no longer than others.
+ * row, is learnt when it is first asked for, and forgotten when memory is short; of very
+ * long rows nothing is.  Two rows of a family with other entries need not be aligned, so
+ * a table of a single form takes no longer than others.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -21,6 +21,8 @@
 
 #define FAMILY_MOST		40		/* rows that are looked at */
 #define FAMILY_LEAST	5		/* rows without which nothing is known */
+#define FAMILY_WORDS	100000	/* of a row, with more of which nothing is
+								 * known */
 #define FAMILIES_BYTES	(16 * 1024 * 1024)	/* that those learnt may take */
 
 /* A family that has been learnt. */
@@ -64,6 +66,7 @@ compare_rows(const void *a, const void *b, void *arg)
 	uint32		x = *(const uint32 *) a;
 	uint32		y = *(const uint32 *) b;
 
+	CHECK_FOR_INTERRUPTS();
 	for (int of_words = 0; of_words <= 1 && x != y; of_words++)
 	{
 		uint64		hash_x = hash_row(arg, x, of_words);
@@ -141,6 +144,8 @@ learn_family(SimhashRowSearch *search, uint32 base)
 	if (rows < FAMILY_LEAST)
 		return NULL;
 	document = simhash_documents_get(documents, base);
+	if (document.words.n > FAMILY_WORDS)
+		return NULL;
 	old = MemoryContextSwitchTo(similar->families_context);
 	family = simhash_family_begin(&document.words, rows);
 	scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash alignment",
