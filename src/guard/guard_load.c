@@ -242,8 +242,8 @@ write_insert(const LoadCall *call)
 
 /*
  * ParseParamRefHook: what $1 of that statement stands for, a call for its first column.
- * By now it is known of which table the statement is: others may have renamed the schema
- * since its name was written.
+ * By now it is known of which table the statement is, and what it reads: others may have
+ * renamed a schema since the names were written.
  */
 static Node *
 make_row_call(ParseState *state, ParamRef *parameter pg_attribute_unused())
@@ -251,13 +251,15 @@ make_row_call(ParseState *state, ParamRef *parameter pg_attribute_unused())
 	const LoadCall *call = state->p_ref_hook_state;
 	ParseNamespaceItem *from = linitial(state->p_namespace);
 	ParseNamespaceColumn *first = from->p_nscolumns;
-	Var		   *column = makeVar(from->p_rtindex, 1, first->p_vartype, first->p_vartypmod,
-								 first->p_varcollid, 0);
+	Var		   *column;
 
 	while (state->parentParseState != NULL)
 		state = state->parentParseState;
-	if (RelationGetRelid(state->p_target_relation) != call->table)
+	if (RelationGetRelid(state->p_target_relation) != call->table ||
+		from->p_rte->eref->colnames == NIL)
 		complain_of_renaming(call->table);
+	column = makeVar(from->p_rtindex, 1, first->p_vartype, first->p_vartypmod,
+					 first->p_varcollid, 0);
 	return (Node *) makeFuncExpr(call->row_function, BOOLOID, list_make1(column), InvalidOid,
 								 InvalidOid, COERCE_EXPLICIT_CALL);
 }
