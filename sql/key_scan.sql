@@ -148,6 +148,20 @@ WITH gone AS (DELETE FROM docs WHERE fp ~= (hashint8extended(5, 1) # (1::bigint 
 SELECT * FROM gone ORDER BY id;
 ROLLBACK;
 
+-- what EXPLAIN (ANALYZE) counts, from 18 on
+CREATE FUNCTION searches() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXPLAIN (ANALYZE) SELECT id FROM docs WHERE fp ~= 42 LOOP
+        IF line ~ 'Index Searches: 0' THEN
+            RETURN false;
+        END IF;
+    END LOOP;
+    RETURN true;
+END $$;
+SELECT searches();
+
 -- a worker reads the plan that another process has written
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -173,4 +187,4 @@ SELECT plan('SELECT a.id, b.id FROM parts a JOIN parts b ON a.site = b.site AND 
 SELECT differs('SELECT a.id, b.id FROM parts a JOIN parts b ON a.site = b.site AND b.fp ~= a.fp WHERE a.id < 1000');
 
 DROP TABLE docs, made, texts, parts;
-DROP FUNCTION way, differs, differ;
+DROP FUNCTION way, differs, differ, searches;

@@ -197,6 +197,8 @@ extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it later */
  * simhash_table_delete: delete a row, unless another transaction is about to
  * simhash_keeps_read_only: is a relation of this kind on a server whose transaction
  * is read-only to its end if ours was when it began there?
+ * simhash_instrument: have EXPLAIN (ANALYZE) show of an index scan how many searches
+ * ran; not in 19, which keeps the number elsewhere
  * SIMHASH_RELATION_HOOK...: the hook in which an extension sees what the
  * planner has found out of a relation and its indexes, and its arguments
  */
@@ -219,6 +221,7 @@ typedef build_simple_rel_hook_type SimhashRelationHook;
 	table_tuple_delete(table, tid, GetCurrentCommandId(true), 0, \
 					   InvalidSnapshot, InvalidSnapshot, false, failure)
 #define simhash_keeps_read_only(kind)	((kind) == RELKIND_FOREIGN_TABLE)
+#define simhash_instrument(scan, node)	((void) 0)
 #else
 #define simhash_keeps_read_only(kind)	((void) (kind), false)
 #define simhash_am_routine(routine) \
@@ -240,9 +243,12 @@ typedef get_relation_info_hook_type SimhashRelationHook;
 #if PG_VERSION_NUM >= 180000
 #define simhash_index_beginscan(table, index, snapshot, nkeys) \
 	index_beginscan(table, index, snapshot, NULL, nkeys, 0)
+#define simhash_instrument(scan, node) \
+	((scan)->instrument = &(node)->iss_Instrument)
 #else
 #define simhash_index_beginscan(table, index, snapshot, nkeys) \
 	index_beginscan(table, index, snapshot, nkeys, 0)
+#define simhash_instrument(scan, node)	((void) 0)
 #endif
 #endif
 

@@ -81,6 +81,7 @@ begin_search(KeyScan *scan)
 										ss->ps.state->es_snapshot,
 										index->iss_NumScanKeys);
 			index->iss_ScanDesc->xs_want_itup = true;
+			simhash_instrument(index->iss_ScanDesc, index);
 		}
 		ExecReScan(&index->ss.ps);
 	}
