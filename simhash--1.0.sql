@@ -22,13 +22,6 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 500;
 COMMENT ON FUNCTION simhash(text, text) IS
 'SimHash fingerprint of a document, by a profile';
 
-CREATE FUNCTION simhash(document text, profile text, min_features bigint)
-RETURNS bigint
-AS 'MODULE_PATHNAME', 'simhash_min_features'
-LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 600;
-COMMENT ON FUNCTION simhash(text, text, bigint) IS
-'SimHash fingerprint of a document; NULL when it has too few features';
-
 CREATE FUNCTION simhash_profiles(
     OUT profile text, OUT is_default boolean, OUT unit text,
     OUT min_tokens integer, OUT max_tokens integer, OUT damping text,
@@ -964,11 +957,11 @@ SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming_within(bigint, bigint, bigint) IS
 'true if the fingerprints differ in at most k bits';
 
-CREATE FUNCTION hamming_reach(center bigint, distance bigint)
+CREATE FUNCTION _hamming_reach(center bigint, distance bigint)
 RETURNS hamming_ball
 AS 'MODULE_PATHNAME', 'hamming_reach'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION hamming_reach(bigint, bigint) IS
+COMMENT ON FUNCTION _hamming_reach(bigint, bigint) IS
 'the ball of all within any distance; NULL if that is negative';
 
 CREATE FUNCTION hamming_sel(internal, oid, internal, integer)
@@ -1022,8 +1015,8 @@ COMMENT ON OPERATOR ~= (hamming_ball, hamming_ball) IS
 -- The operator of the distance is <~~>: pgvector has a <~> of its own for bit
 -- strings, and both are to go into one schema.  The ball has a type and a
 -- constructor of its own, for hamming_ball($1, $2) would be ambiguous if there
--- were two; so would calls of the other functions.  None of this is LEAKPROOF:
--- to compare bit strings of different widths is an error.
+-- were two.  None of this is LEAKPROOF: to compare bit strings of different widths
+-- is an error.
 
 -- The center is of any width, which a column of type bit would not be.
 CREATE TYPE hamming_bit_ball AS (center bit varying, radius bigint);
@@ -1037,25 +1030,25 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION hamming_bit_ball(bit, bigint) IS
 'the ball of bit strings with that center and radius';
 
-CREATE FUNCTION hamming_bit_within(fingerprint bit, ball hamming_bit_ball)
+CREATE FUNCTION hamming_within(fingerprint bit, ball hamming_bit_ball)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_bit_within'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION hamming_bit_within(bit, hamming_bit_ball) IS
+COMMENT ON FUNCTION hamming_within(bit, hamming_bit_ball) IS
 'implementation of <@ operator';
 
-CREATE FUNCTION hamming_bit_contains(ball hamming_bit_ball, fingerprint bit)
+CREATE FUNCTION hamming_contains(ball hamming_bit_ball, fingerprint bit)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_bit_contains'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION hamming_bit_contains(hamming_bit_ball, bit) IS
+COMMENT ON FUNCTION hamming_contains(hamming_bit_ball, bit) IS
 'implementation of @> operator';
 
-CREATE FUNCTION hamming_bit_balls_near(a hamming_bit_ball, b hamming_bit_ball)
+CREATE FUNCTION hamming_balls_near(a hamming_bit_ball, b hamming_bit_ball)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_bit_balls_near'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 2;
-COMMENT ON FUNCTION hamming_bit_balls_near(hamming_bit_ball, hamming_bit_ball) IS
+COMMENT ON FUNCTION hamming_balls_near(hamming_bit_ball, hamming_bit_ball) IS
 'implementation of ~= operator';
 
 CREATE FUNCTION hamming_within(a bit, b bit, k bigint)
@@ -1066,11 +1059,11 @@ SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming_within(bit, bit, bigint) IS
 'true if the bit strings differ in at most k bits';
 
-CREATE FUNCTION hamming_bit_reach(center bit, distance bigint)
+CREATE FUNCTION _hamming_reach(center bit, distance bigint)
 RETURNS hamming_bit_ball
 AS 'MODULE_PATHNAME', 'hamming_bit_reach'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
-COMMENT ON FUNCTION hamming_bit_reach(bit, bigint) IS
+COMMENT ON FUNCTION _hamming_reach(bit, bigint) IS
 'the ball of all within any distance; NULL if that is negative';
 
 CREATE OPERATOR <~~> (
@@ -1079,19 +1072,19 @@ CREATE OPERATOR <~~> (
 COMMENT ON OPERATOR <~~> (bit, bit) IS 'Hamming distance';
 
 CREATE OPERATOR <@ (
-    FUNCTION = hamming_bit_within, LEFTARG = bit, RIGHTARG = hamming_bit_ball,
+    FUNCTION = hamming_within, LEFTARG = bit, RIGHTARG = hamming_bit_ball,
     COMMUTATOR = @>, RESTRICT = hamming_sel, JOIN = hamming_joinsel);
 COMMENT ON OPERATOR <@ (bit, hamming_bit_ball) IS
 'within the radius of the center';
 
 CREATE OPERATOR @> (
-    FUNCTION = hamming_bit_contains, LEFTARG = hamming_bit_ball, RIGHTARG = bit,
+    FUNCTION = hamming_contains, LEFTARG = hamming_bit_ball, RIGHTARG = bit,
     COMMUTATOR = <@, RESTRICT = hamming_sel, JOIN = hamming_joinsel);
 COMMENT ON OPERATOR @> (hamming_bit_ball, bit) IS
 'has within the radius of its center';
 
 CREATE OPERATOR ~= (
-    FUNCTION = hamming_bit_balls_near,
+    FUNCTION = hamming_balls_near,
     LEFTARG = hamming_bit_ball, RIGHTARG = hamming_bit_ball,
     COMMUTATOR = ~=, RESTRICT = hamming_sel, JOIN = hamming_joinsel);
 COMMENT ON OPERATOR ~= (hamming_bit_ball, hamming_bit_ball) IS

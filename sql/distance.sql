@@ -145,7 +145,6 @@ SELECT p.oid::regprocedure AS function, proleakproof, provolatile,
 FROM pg_proc AS p
 WHERE proname IN ('hamming', 'hamming_near', 'hamming_within',
     'hamming_contains', 'hamming_balls_near', 'hamming_ball',
-    'hamming_bit_within', 'hamming_bit_contains', 'hamming_bit_balls_near',
     'hamming_bit_ball',
     'simhash_similarity', 'minhash_similarity')
 ORDER BY proname COLLATE "C", p.oid::regprocedure::text COLLATE "C";

@@ -227,14 +227,14 @@ SELECT plan('SELECT b.id FROM bare a JOIN docs b ON a.fp <~> b.fp <= a.site WHER
 RESET ROLE;
 ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
 -- who may not call the function that makes the ball has the table read
-REVOKE EXECUTE ON FUNCTION hamming_reach(bigint, bigint) FROM public;
+REVOKE EXECUTE ON FUNCTION _hamming_reach(bigint, bigint) FROM public;
 SET ROLE regress_distances_user;
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 8');
 SELECT count(*) FROM docs WHERE fp <~> 42 <= 20;
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION hamming_reach(bigint, bigint) TO public;
+GRANT EXECUTE ON FUNCTION _hamming_reach(bigint, bigint) TO public;
 -- nor does he get the plan of somebody else
-REVOKE EXECUTE ON FUNCTION hamming_reach(bigint, bigint) FROM public;
+REVOKE EXECUTE ON FUNCTION _hamming_reach(bigint, bigint) FROM public;
 SET plan_cache_mode = force_generic_plan;
 PREPARE shared AS SELECT id FROM docs WHERE fp <~> $1 <= 8;
 SELECT plan('EXECUTE shared(42)');
@@ -243,7 +243,7 @@ SELECT plan('EXECUTE shared(42)');
 RESET ROLE;
 SELECT plan('EXECUTE shared(42)');
 RESET plan_cache_mode;
-GRANT EXECUTE ON FUNCTION hamming_reach(bigint, bigint) TO public;
+GRANT EXECUTE ON FUNCTION _hamming_reach(bigint, bigint) TO public;
 -- and who may not ask for the distance is told so
 REVOKE EXECUTE ON FUNCTION hamming(bigint, bigint) FROM public;
 SET ROLE regress_distances_user;

@@ -88,35 +88,4 @@ SELECT fails($$SELECT simhash_explain('a', 'b', 'nonesuch')$$);
 SELECT fails($$SELECT simhash_explain('a', 'b', NULL, -1)$$);
 SELECT fails($$SELECT simhash_explain('a', 'b', NULL, 1001)$$);
 
-----------------------------------------
--- a least number of features
-----------------------------------------
-
--- different ones count, however often they occur
-SELECT min, simhash('a b c a b c a b c', 'word-1', min)
-    = simhash('a b c a b c a b c', 'word-1') AS same
-FROM generate_series(0, 4) AS min;
-SELECT p.profile,
-    bool_and((simhash(a, p.profile, n) IS NULL) = (n > c.features)
-    AND coalesce(simhash(a, p.profile, n) = simhash(a, p.profile), true))
-    AS as_counted
-FROM pair, (SELECT DISTINCT profile FROM margin) AS p,
-    LATERAL (SELECT count(*)::int AS features
-             FROM simhash_features(a, p.profile)) AS c,
-    unnest(ARRAY[1, c.features - 1, c.features, c.features + 1]) AS n
-GROUP BY p.profile ORDER BY p.profile;
--- and late ones too, in a long document
-SELECT simhash(repeat('same ', 100000) || 'other', 'word-1', 2) IS NOT NULL
-    AS two, simhash(repeat('same ', 100000) || 'other', 'word-1', 3) IS NULL
-    AS not_three;
--- a generated column can say it
-CREATE TEMP TABLE docs (body text, fp bigint
-    GENERATED ALWAYS AS (simhash(body, 'word-1', 3)) STORED);
-INSERT INTO docs VALUES ('too short'), ('this is long enough');
-SELECT body, fp IS NULL AS none FROM docs;
-
-SELECT fails($$SELECT simhash('a', 'word-1', -1)$$);
-SELECT fails($$SELECT simhash('a', 'word-1', 1048577)$$);
-SELECT fails($$SELECT simhash('a', 'nonesuch', 1)$$);
-
 DROP VIEW margin;

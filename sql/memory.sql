@@ -45,8 +45,6 @@ WHERE a.n + 1 = b.n;
 SELECT kept(:before, 1) AS cosine;
 SELECT length(simhash_idf_agg(body, 'word-2')::text) > 1000000 AS learnt FROM long;
 SELECT kept(:before, 1) AS idf_agg;
-SELECT count(simhash(body, 'word-1', 180000)) AS features FROM long;
-SELECT kept(:before, 1) AS min_features;
 -- within a transaction, no more than 16 MB of documents compared
 BEGIN;
 SELECT count(simhash_jaccard(a.body, b.body, 'word-1')) FROM long AS a, long AS b

@@ -250,7 +250,6 @@ CREATE TABLE made (
     sets bigint GENERATED ALWAYS AS (minhash(words)) STORED,
     fp bigint GENERATED ALWAYS AS (simhash(body)) STORED,
     f1 bigint GENERATED ALWAYS AS (simhash(body, 'word-1')) STORED,
-    few bigint GENERATED ALWAYS AS (simhash(body, 'word-1', 10)) STORED,
     bits bit(128) GENERATED ALWAYS AS (simhash_bits(body, 128, 'word-2')) STORED,
     mbits bit(128) GENERATED ALWAYS AS (minhash_bits(body, 128)) STORED,
     msets bit(128) GENERATED ALWAYS AS (minhash_bits(words, 128)) STORED,
@@ -273,7 +272,7 @@ CREATE FUNCTION said(fingerprint text, relation regclass DEFAULT 'made') RETURNS
     FROM simhash_dedup_sql(relation, fingerprint) AS d
 $$;
 SELECT fingerprint, said(fingerprint) FROM unnest(ARRAY[
-    'mh', '"M H"', 'sets', 'fp', 'f1', 'few', 'bits', 'mbits', 'msets', 'sometimes', 'titles',
+    'mh', '"M H"', 'sets', 'fp', 'f1', 'bits', 'mbits', 'msets', 'sometimes', 'titles',
     'minhash(body)', 'simhash(body, ''word-1'')', 'simhash(body, NULL::text)', 'simhash_bits(t.body, 64)',
     'minhash(title::text)', 'mh # 5', 'minhash_bits(words, 64)',
     'either', 'both_of', 'lowered', 'plain', 'mh # plain', 'minhash(left(body, 100))',
@@ -321,7 +320,7 @@ SELECT * FROM undone('made', 'plain', 8, 'simhash_jaccard(lower(x.body), lower(y
     ', document => ''lower(t.body)'', similarity => ''jaccard''');
 SELECT * FROM undone('made', 'mh', 8, '(hamming(x.mbits, y.mbits) <= 20)::int', 1,
     ', document => ''mbits'', similarity => ''hamming'', at_most => 20');
-SELECT * FROM undone('made', 'few', 6, 'simhash_cosine(x.body, y.body, ''word-1'')', .8,
+SELECT * FROM undone('made', 'f1', 6, 'simhash_cosine(x.body, y.body, ''word-1'')', .8,
     ', similarity => ''cosine''');
 SELECT * FROM undone('made', 'msets', 20, 'simhash_jaccard(x.words, y.words)', .6,
     ', similarity => ''jaccard'', at_least => .6');

@@ -23,12 +23,11 @@ simhash_init_bag(ShBag *bag, MemoryContext context)
 }
 
 /* SimhashHashReader: add the hashes to the bag. */
-static bool
+static void
 add_to_bag(void *state, const uint64 *hashes, size_t n)
 {
 	CHECK_FOR_INTERRUPTS();
 	sh_bag_add((ShBag *) state, hashes, n);
-	return true;
 }
 
 /* Collect the features of a document in a bag that has its part that stays. */

@@ -49,7 +49,6 @@ static MemoryContext lasting = NULL;	/* of both, but for the workspace's
 										 * own struct */
 
 PG_FUNCTION_INFO_V1(simhash);
-PG_FUNCTION_INFO_V1(simhash_min_features);
 PG_FUNCTION_INFO_V1(simhash_bits);
 PG_FUNCTION_INFO_V1(simhash_profiles);
 
@@ -229,14 +228,13 @@ feed_document(void *state, const unsigned char *bytes, Size length)
 }
 
 /* SimhashHashReader: add features, read as another implementation does. */
-static bool
+static void
 add_features(void *state, const uint64 *hashes, size_t n)
 {
 	uint64		gained[SH_GAINED(SH_BATCH)];
 
 	memcpy(gained, hashes, n * sizeof *hashes);
 	sh_document_add((ShDocument *) state, gained, n);
-	return true;
 }
 
 /* SimhashWideFamily: the SimHash fingerprint of a document. */
@@ -387,52 +385,4 @@ simhash_profiles(PG_FUNCTION_ARGS)
 		simhash_put_row(fcinfo, values, nulls);
 	}
 	return (Datum) 0;
-}
-
-/* How many different features a document has, as far as that matters. */
-typedef struct FeatureCount
-{
-	ShTally    *tally;
-	size_t		enough;
-} FeatureCount;
-
-/* SimhashHashReader: count those that are new. */
-static bool
-count_features(void *state, const uint64 *hashes, size_t n)
-{
-	FeatureCount *count = state;
-
-	for (size_t i = 0; i < n && count->tally->occupied < count->enough; i++)
-		(*sh_tally_count(count->tally, hashes[i]))++;
-	return count->tally->occupied < count->enough;
-}
-
-/*
- * simhash(document text, profile text, min_features bigint) -> bigint
- *
- * The fingerprint of the document by the profile; NULL when it has fewer
- * different features than min_features.
- *
- * Errors: undefined_object when there is no such profile,
- * invalid_parameter_value when min_features is out of range.
- */
-Datum
-simhash_min_features(PG_FUNCTION_ARGS)
-{
-	text	   *document = PG_GETARG_TEXT_PP(0);
-	const ShProfile *profile = simhash_get_profile(PG_GETARG_TEXT_PP(1));
-	int64		min = PG_GETARG_INT64(2);
-	ShDocument *workspace;
-	FeatureCount count;
-	uint64		fingerprint;
-
-	(void) simhash_check_range("", "min_features", min, 0, SH_SECTION, 0);
-	workspace = simhash_begin_document(profile);
-	count.tally = &workspace->tally;
-	count.enough = (size_t) min;
-	simhash_read_hashes(workspace, document, count_features, &count);
-	if (count.tally->occupied < count.enough ||
-		!simhash_wide_fingerprint(profile, document, 1, &fingerprint))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64((int64) fingerprint);
 }

@@ -31,8 +31,8 @@
 typedef void (*SimhashReader) (void *state, const unsigned char *bytes,
 							   Size length);
 
-/* What the hashes of features are handed to; false when it has enough. */
-typedef bool (*SimhashHashReader) (void *state, const uint64 *hashes,
+/* What the hashes of features are handed to. */
+typedef void (*SimhashHashReader) (void *state, const uint64 *hashes,
 								   size_t n);
 
 /* What the words of a document are handed to, some at a time. */
@@ -75,7 +75,6 @@ simhash_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 /* fingerprint.c */
 extern void simhash_profiles_init(void);
 extern PGDLLEXPORT Datum simhash(PG_FUNCTION_ARGS);
-extern PGDLLEXPORT Datum simhash_min_features(PG_FUNCTION_ARGS);
 extern const ShProfile *simhash_get_profile(text *name);
 extern const ShProfile *simhash_comparing_profile(const ShProfile *profile);
 extern const ShProfile *simhash_profile_argument(FunctionCallInfo fcinfo,

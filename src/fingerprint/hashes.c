@@ -4,8 +4,7 @@
  *		The hashes of a document's features, as they occur.
  *
  * For those that weigh features otherwise than the profile does.  Every
- * occurrence is handed over, in batches, and the reader can say that it has
- * seen enough.
+ * occurrence is handed over, in batches.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -19,7 +18,6 @@ typedef struct HashStream
 	ShDocument *document;
 	SimhashHashReader read;
 	void	   *state;
-	bool		enough;
 } HashStream;
 
 /* ShDocumentSink: hand the hashes of the features to the reader. */
@@ -30,26 +28,18 @@ hand_over(void *state, ShWindows *windows)
 	uint64		hashes[SH_BATCH];
 	size_t		n;
 
-	while (!stream->enough && (n = sh_windows_hashes(windows, hashes)) > 0)
-		stream->enough = !stream->read(stream->state, hashes, n);
-	return !stream->enough;
+	while ((n = sh_windows_hashes(windows, hashes)) > 0)
+		stream->read(stream->state, hashes, n);
+	return true;
 }
 
-/*
- * SimhashReader: read the slice, and hand over the features of those before it,
- * so that not much more is read than the reader wants.
- */
+/* SimhashReader: read the slice. */
 static void
 feed_stream(void *state, const unsigned char *bytes, Size length)
 {
 	HashStream *stream = state;
 
-	if (!stream->enough && stream->document->text.total > 0)
-		(void) sh_document_hand_over(stream->document, false, hand_over,
-									 stream);
-	if (!stream->enough)
-		(void) sh_document_read(stream->document, bytes, length, hand_over,
-								stream);
+	(void) sh_document_read(stream->document, bytes, length, hand_over, stream);
 }
 
 /* Hand over the features, read as another implementation does. */
@@ -70,20 +60,22 @@ read_compat(const ShProfile *profile, text *document,
 			if (!sh_compat_next(&compat, &hashes[n]))
 				break;
 		}
-	} while (n > 0 && read(state, hashes, n) && n == SH_BATCH);
+		if (n > 0)
+			read(state, hashes, n);
+	} while (n == SH_BATCH);
 	simhash_compat_end(&compat, document);
 }
 
 /*
  * Hand over the hashes of the features of a document, each as often as it
- * occurs, until there are none left or the reader returns false.  The reader
- * can use the tally of the document that simhash_begin_document has begun.
+ * occurs.  The reader can use the tally of the document that
+ * simhash_begin_document has begun.
  */
 void
 simhash_read_hashes(ShDocument *workspace, text *document,
 					SimhashHashReader read, void *state)
 {
-	HashStream	stream = {workspace, read, state, false};
+	HashStream	stream = {workspace, read, state};
 
 	if (sh_compat_profile(workspace->profile))
 	{
@@ -91,6 +83,5 @@ simhash_read_hashes(ShDocument *workspace, text *document,
 		return;
 	}
 	simhash_read_text(workspace->profile, document, feed_stream, &stream);
-	if (!stream.enough)
-		sh_document_read_end(workspace, hand_over, &stream);
+	sh_document_read_end(workspace, hand_over, &stream);
 }

@@ -38,7 +38,7 @@ begin_minima(WideMinima *wide, int words)
 }
 
 /* SimhashHashReader: add the hashes to the minima. */
-static bool
+static void
 add_to_minima(void *state, const uint64 *hashes, size_t n)
 {
 	WideMinima *wide = state;
@@ -56,7 +56,6 @@ add_to_minima(void *state, const uint64 *hashes, size_t n)
 			sh_minima_add(&wide->minima[w], others, k);
 		}
 	}
-	return true;
 }
 
 /* The fingerprint of the minima; false when nothing was added. */

@@ -37,7 +37,7 @@ ball_field(PlannerInfo *root, Node *ball, AttrNumber number, Oid type)
 }
 
 /*
- * The radius that hamming_reach() makes of a distance, at most "bits"; NULL
+ * The radius that _hamming_reach() makes of a distance, at most "bits"; NULL
  * unless the distance is known, and not negative.
  */
 static Node *
@@ -169,8 +169,8 @@ simhash_ball_call(PlannerInfo *root, Node *ball, Oid schema, bool security)
 }
 
 /*
- * The call of hamming_reach, or of hamming_bit_reach, for what an operator
- * searches, or its value; NULL if the schema does not have that function.
+ * The call of _hamming_reach for what an operator searches, or its value; NULL
+ * if the schema does not have that function.
  */
 Node	   *
 simhash_reach_call(PlannerInfo *root, const SimhashOperator *operator,
@@ -181,8 +181,7 @@ simhash_reach_call(PlannerInfo *root, const SimhashOperator *operator,
 	Oid			function;
 	Node	   *call;
 
-	function = simhash_own_function(root, schema,
-									bits ? "hamming_bit_reach" : "hamming_reach",
+	function = simhash_own_function(root, schema, "_hamming_reach",
 									bits ? hamming_bit_reach : hamming_reach,
 									2, types);
 	if (!OidIsValid(function))

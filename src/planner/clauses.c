@@ -11,7 +11,7 @@
  * hamming_within(fp1, fp2, k).
  *
  * A condition on a distance, such as  fp <~> q <= 8 , is PostgreSQL's own, but
- * implies a search: for where it is true, so is  fp <@ hamming_reach(q, 8) .
+ * implies a search: for where it is true, so is  fp <@ _hamming_reach(q, 8) .
  * Such are d <= k, d < k and d = k, each also written from right to left, with
  * a bound of any integer type.
  *

@@ -9,7 +9,7 @@
  *
  *		hamming(a, b) <= k
  *
- * is true, so is  a <@ hamming_reach(b, k) , and that an index does serve.  So
+ * is true, so is  a <@ _hamming_reach(b, k) , and that an index does serve.  So
  * we offer the planner paths that look for the one, and keep the other as their
  * filter: an IndexClause that is derived from a condition, and lossy, as the
  * core itself derives  body >= 'a' AND body < 'b'  from  body LIKE 'a%' .  The

@@ -224,7 +224,7 @@ hamming_bit_ball(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_reach(center bigint, distance bigint) -> hamming_ball
+ * _hamming_reach(center bigint, distance bigint) -> hamming_ball
  *
  * The ball of what is within a distance, which may be any number: NULL if it is
  * negative, as nothing is within that.
@@ -240,7 +240,7 @@ hamming_reach(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_bit_reach(center bit, distance bigint) -> hamming_bit_ball
+ * _hamming_reach(center bit, distance bigint) -> hamming_bit_ball
  *
  * The same for a center of any width.
  */

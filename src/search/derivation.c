@@ -25,7 +25,6 @@ typedef struct FingerprintMaker
 
 static const FingerprintMaker makers[] = {
 	{simhash, SIMHASH_COSINE, 1},
-	{simhash_min_features, SIMHASH_COSINE, 1},
 	{simhash_bits, SIMHASH_COSINE, 2},
 	{minhash, SIMHASH_JACCARD, 1},
 	{minhash_features, SIMHASH_JACCARD, 1},

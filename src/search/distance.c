@@ -253,7 +253,7 @@ hamming_bit(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_bit_within(fingerprint bit, ball hamming_bit_ball) -> boolean;
+ * hamming_within(fingerprint bit, ball hamming_bit_ball) -> boolean;
  * operator <@
  *
  * True when the fingerprint differs in at most ball.radius bits from
@@ -270,7 +270,7 @@ hamming_bit_within(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_bit_contains(ball hamming_bit_ball, fingerprint bit) -> boolean;
+ * hamming_contains(ball hamming_bit_ball, fingerprint bit) -> boolean;
  * operator @>, the commutator of <@
  */
 Datum
@@ -280,7 +280,7 @@ hamming_bit_contains(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_bit_balls_near(a hamming_bit_ball, b hamming_bit_ball) -> boolean;
+ * hamming_balls_near(a hamming_bit_ball, b hamming_bit_ball) -> boolean;
  * operator ~=
  *
  * True when each center lies in the other's ball, that is, when the centers

@@ -85,7 +85,7 @@ add_frequency(Learning *learning, uint64 hash, uint32 n)
 }
 
 /* SimhashHashReader: count the features that are new to the document. */
-static bool
+static void
 learn_hashes(void *state, const uint64 *hashes, size_t n)
 {
 	Learning   *learning = state;
@@ -95,7 +95,6 @@ learn_hashes(void *state, const uint64 *hashes, size_t n)
 		if ((*sh_tally_count(learning->seen, hashes[i]))++ == 0)
 			add_frequency(learning, hashes[i], 1);
 	}
-	return true;
 }
 
 /* Learn from another value. */

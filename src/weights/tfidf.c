@@ -80,7 +80,7 @@ end_idf_words(ShIdfSums *sums, int words, uint64 *result)
 }
 
 /* SimhashHashReader: add the hashes whose weight grows once more. */
-static bool
+static void
 weigh_hashes(void *state, const uint64 *hashes, size_t n)
 {
 	Scales	   *scales = state;
@@ -91,13 +91,12 @@ weigh_hashes(void *state, const uint64 *hashes, size_t n)
 	n = sh_document_sift(scales->document, gained, n);
 	sh_idf_look_up(scales->table, gained, weights, n);
 	add_idf_words(scales->sums, scales->words, gained, weights, n);
-	return true;
 }
 
 /* --- the top k ----------------------------------------------------------- */
 
 /* SimhashHashReader: list the hashes, and count how often the weight grows. */
-static bool
+static void
 count_hashes(void *state, const uint64 *hashes, size_t n)
 {
 	Scales	   *scales = state;
@@ -108,7 +107,6 @@ count_hashes(void *state, const uint64 *hashes, size_t n)
 	n = sh_document_sift(scales->document, gained, n);
 	for (size_t i = 0; i < n; i++)
 		simhash_list_hash(&scales->features, gained[i])->weight++;
-	return true;
 }
 
 /* Argument i, how many keywords to take; fails unless there are any. */

@@ -33,7 +33,6 @@ cat >"$work/calls" <<-'END'
 	(SELECT count(*) FROM simhash_explain($1, $2, $3, $4))	["some text", "other text", "word-1", 5]
 	simhash($1)	["some text"]
 	simhash($1, $2)	["some text", "word-1"]
-	simhash($1, $2, $3)	["some text", "word-1", 2]
 	minhash($1, $2)	["some text", "word-1"]
 	(SELECT simhash_tfidf($1, idf) FROM weights)	["some text"]
 	(SELECT simhash_tfidf($1, idf, $2) FROM weights)	["some text", 1]
