@@ -1285,14 +1285,14 @@ COMMENT ON FUNCTION simhash_probes(bigint, bigint, integer) IS
 'the keys to look up in a block when searching within a radius';
 
 CREATE FUNCTION simhash_add_keys(
-    relation regclass, source text,
-    columns name[] DEFAULT '{k0,k1,k2,k3}', within name[] DEFAULT '{}',
+    relation regclass, fingerprint text,
+    columns name[] DEFAULT '{k0,k1,k2,k3}', within text[] DEFAULT '{}',
     covering boolean DEFAULT true)
 RETURNS void
 AS 'MODULE_PATHNAME', 'simhash_add_keys'
 LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION simhash_add_keys(regclass, text, name[], name[], boolean) IS
-'add the four key columns, generated from the source, and their indexes';
+COMMENT ON FUNCTION simhash_add_keys(regclass, text, name[], text[], boolean) IS
+'add the four key columns, generated from the fingerprint, and their indexes';
 
 CREATE FUNCTION simhash_drop_keys(relation regclass)
 RETURNS void
@@ -2158,18 +2158,18 @@ COMMENT ON FUNCTION simhash_current_cluster(regclass, bigint, name) IS
 -- with the rights of the owner of the table (src/clusters/step.c).
 
 CREATE PROCEDURE simhash_add_clusters(
-    relation regclass, fp name, k bigint DEFAULT 3, kind text DEFAULT 'star',
-    "column" name DEFAULT 'cluster', since name DEFAULT NULL,
-    within name[] DEFAULT '{}', document name DEFAULT NULL,
-    profile text DEFAULT NULL, similarity text DEFAULT NULL,
-    at_least double precision DEFAULT NULL, at_most bigint DEFAULT NULL,
-    index boolean DEFAULT true, schema name DEFAULT NULL,
-    adopt boolean DEFAULT false)
+    relation regclass, fingerprint text, k bigint DEFAULT 3,
+    kind text DEFAULT 'star', "column" name DEFAULT 'cluster',
+    since name DEFAULT NULL, within text[] DEFAULT '{}',
+    document text DEFAULT NULL, similarity text DEFAULT NULL,
+    at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
+    at_most bigint DEFAULT NULL, indexed boolean DEFAULT true,
+    schema name DEFAULT NULL, adopt boolean DEFAULT false)
 AS 'MODULE_PATHNAME', 'simhash_add_clusters'
 LANGUAGE C;
 COMMENT ON PROCEDURE simhash_add_clusters(
-    regclass, name, bigint, text, name, name, name[], name, text, text,
-    double precision, bigint, boolean, name, boolean) IS
+    regclass, text, bigint, text, name, name, text[], text, text,
+    double precision, text, bigint, boolean, name, boolean) IS
 'have a table keep the clusters of its rows in a column';
 
 CREATE PROCEDURE simhash_drop_clusters(
@@ -2189,7 +2189,7 @@ COMMENT ON PROCEDURE simhash_split_clusters(regclass, name) IS
 -- It ends transactions, and waits for those of others.
 CREATE PROCEDURE simhash_trim_clusters(
     relation regclass, "column" name DEFAULT 'cluster',
-    keep interval DEFAULT '0')
+    older_than interval DEFAULT '0')
 AS 'MODULE_PATHNAME', 'simhash_trim_clusters'
 LANGUAGE C;
 COMMENT ON PROCEDURE simhash_trim_clusters(regclass, name, interval) IS

@@ -16,7 +16,7 @@ CROWD=10000
 keep_clusters()
 {
 	[ "$2" = star ] || echo "CREATE INDEX ON $1 USING hamming (fp);"
-	echo "CALL simhash_add_clusters('$1', 'fp', $3, '$2', index => false);"
+	echo "CALL simhash_add_clusters('$1', 'fp', $3, '$2', indexed => false);"
 }
 
 # A table of the rows of a query (id, fp).

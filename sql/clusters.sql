@@ -507,7 +507,7 @@ CREATE TABLE behind_a PARTITION OF behind FOR VALUES IN ('a');
 CREATE TABLE behind_b PARTITION OF behind FOR VALUES IN ('b');
 CREATE INDEX ON behind USING hamming (wide);
 CALL simhash_add_clusters('behind', 'wide', within => '{lang}');
-CALL simhash_add_clusters('behind', 'wide', kind => 'connected', "column" => 'chain', index => false);
+CALL simhash_add_clusters('behind', 'wide', kind => 'connected', "column" => 'chain', indexed => false);
 INSERT INTO behind VALUES (1, 'a', 0), (2, 'b', -1), (3, 'b', 4095);
 \pset format unaligned
 \pset tuples_only on

@@ -477,7 +477,7 @@ BEGIN
 		-- once to set it up, and once to say that this is done
 		FOR i IN 1 .. 2 LOOP
 			CALL simhash_add_clusters(tab::regclass, 'F p; -- /* ''"', kind => kind, "column" => col, since => 'Since"; -- /* ''',
-				within => ARRAY['a,b{}"'' -- ', 'select']::name[], document => 'T''ext"%I', similarity => 'jaccard', schema => 'Sche"ma; -- /* ''x''');
+				within => ARRAY['a,b{}"'' -- ', 'select'], document => 'T''ext"%I', similarity => 'jaccard', schema => 'Sche"ma; -- /* ''x''');
 		END LOOP;
 		EXECUTE 'INSERT INTO ' || tab || ' VALUES (3, 7, ''a'', ''b'', ''one two''), (4, 7, ''b'', ''b'', ''one two''), (5, 7, ''a'', ''b'', ''six'')';
 		EXECUTE format('SELECT string_agg("Id" || '':'' || simhash_current_cluster(%L, %2$I, %2$L), '' '' ORDER BY "Id") FROM %s', tab, col, tab) INTO found;
@@ -636,7 +636,7 @@ BEGIN
 	INSERT INTO news VALUES (1, 0, 'one two', 'x'), (2, 7, 'one two', 'x'), (3, 1, 'three', 'y'), (4, -1, 'q', 'y');
 	UPDATE news SET fp = fp # 15, cluster = 9;
 	TRUNCATE news;
-	CALL simhash_add_clusters('news', 'fp', within => CASE WHEN more ~ 'within' THEN '{site}'::name[] ELSE '{}' END,
+	CALL simhash_add_clusters('news', 'fp', within => CASE WHEN more ~ 'within' THEN '{site}'::text[] ELSE '{}' END,
 		since => CASE WHEN more ~ 'since' THEN 'since' END);
 	RAISE 'nothing wrong';
 EXCEPTION WHEN OTHERS THEN

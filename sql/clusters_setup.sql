@@ -50,7 +50,7 @@ CALL simhash_add_clusters('docs', 'fp', since => 'joined');
 SELECT complain($$ CALL simhash_add_clusters('docs', 'fp') $$);
 SELECT complain($$ CALL simhash_split_clusters('docs') $$);
 -- a second one beside it
-CALL simhash_add_clusters('docs', 'fp', 0, "column" => 'same', index => false);
+CALL simhash_add_clusters('docs', 'fp', 0, "column" => 'same', indexed => false);
 SELECT count(DISTINCT same), count(DISTINCT cluster) FROM docs;
 SELECT * FROM remains ORDER BY 1, 2;
 CALL simhash_drop_clusters('docs', 'same');

@@ -175,27 +175,11 @@ add_clusters(ClusterCall *call)
 		take_texts(call);
 }
 
-/* An argument of type text or name, or NULL. */
+/* An argument of type name, or NULL. */
 static char *
-get_string(FunctionCallInfo fcinfo, int argument, bool name)
+get_name(FunctionCallInfo fcinfo, int argument)
 {
-	if (PG_ARGISNULL(argument))
-		return NULL;
-	return name ? pstrdup(NameStr(*PG_GETARG_NAME(argument))) :
-		text_to_cstring(PG_GETARG_TEXT_PP(argument));
-}
-
-/* The names in an array. */
-static List *
-get_names(ArrayType *array)
-{
-	List	   *names = NIL;
-	Datum	   *values;
-	int			n = simhash_get_names(array, "within", &values);
-
-	for (int i = 0; i < n; i++)
-		names = lappend(names, pstrdup(NameStr(*DatumGetName(values[i]))));
-	return names;
+	return PG_ARGISNULL(argument) ? NULL : pstrdup(NameStr(*PG_GETARG_NAME(argument)));
 }
 
 /* Read the arguments. */
@@ -214,35 +198,35 @@ get_arguments(ClusterSetup *setup, FunctionCallInfo fcinfo)
 		.who = "simhash_add_clusters",
 			.hint = "For example, CALL simhash_add_clusters('docs', 'fp', document => 'body', similarity => 'jaccard', within => '{site}').",
 			.renamed = "",
-			.fingerprint = "fp",
-			.column = get_string(fcinfo, 1, true),
+			.fingerprint = "fingerprint",
+			.column = text_to_cstring(PG_GETARG_TEXT_PP(1)),
 			.distance = "k",
 			.pairs = true,
 			.radius = PG_GETARG_INT64(2),
-			.within = get_names(PG_GETARG_ARRAYTYPE_P(6)),
-			.document = get_string(fcinfo, 7, true),
-			.profile = get_string(fcinfo, 8, false),
-			.similarity = get_string(fcinfo, 9, false),
-			.bounded = !PG_ARGISNULL(10),
-			.at_least = PG_ARGISNULL(10) ? 0 : PG_GETARG_FLOAT8(10),
+			.within = simhash_get_columns(PG_GETARG_ARRAYTYPE_P(6), "within"),
+			.document = simhash_optional_argument(fcinfo, 7),
+			.profile = simhash_optional_argument(fcinfo, 10),
+			.similarity = simhash_optional_argument(fcinfo, 8),
+			.bounded = !PG_ARGISNULL(9),
+			.at_least = PG_ARGISNULL(9) ? 0 : PG_GETARG_FLOAT8(9),
 			.limited = !PG_ARGISNULL(11),
 			.at_most = PG_ARGISNULL(11) ? 0 : PG_GETARG_INT64(11),
 			.fills = SIMHASH_NO_MEASURE
 	};
-	setup->since = get_string(fcinfo, 5, true);
+	setup->since = get_name(fcinfo, 5);
 	setup->index = PG_GETARG_BOOL(12);
-	setup->schema = get_string(fcinfo, 13, true);
+	setup->schema = get_name(fcinfo, 13);
 	setup->adopt = PG_GETARG_BOOL(14);
 }
 
 /*
- * CALL simhash_add_clusters(relation regclass, fp name, k bigint DEFAULT 3,
- *		kind text DEFAULT 'star', "column" name DEFAULT 'cluster',
- *		since name DEFAULT NULL, within name[] DEFAULT '{}',
- *		document name DEFAULT NULL, profile text DEFAULT NULL,
- *		similarity text DEFAULT NULL,
- *		at_least double precision DEFAULT NULL, at_most bigint DEFAULT NULL,
- *		index boolean DEFAULT true, schema name DEFAULT NULL, adopt boolean DEFAULT false)
+ * CALL simhash_add_clusters(relation regclass, fingerprint text,
+ *		k bigint DEFAULT 3, kind text DEFAULT 'star',
+ *		"column" name DEFAULT 'cluster', since name DEFAULT NULL,
+ *		within text[] DEFAULT '{}', document text DEFAULT NULL,
+ *		similarity text DEFAULT NULL, at_least double precision DEFAULT NULL,
+ *		profile text DEFAULT NULL, at_most bigint DEFAULT NULL,
+ *		indexed boolean DEFAULT true, schema name DEFAULT NULL, adopt boolean DEFAULT false)
  *
  * Have a table keep the clusters of its rows in a column of its own, and give
  * those that are there theirs.  What was stopped is gone on with by the same call.

@@ -25,7 +25,7 @@ typedef struct ClusterCall
 	bool		shared;			/* other sessions may do the same */
 	FunctionCallInfo fcinfo;	/* a check: its rows are the faults */
 	const char *anew;			/* a mend: which rows join anew; NULL for none */
-	const char *keep;			/* a trim: how long no row was in what goes */
+	const char *older_than;		/* a trim: how long no row was in what goes */
 	Oid			function;		/* that is called */
 	Oid			table;
 	char	   *column;

@@ -121,7 +121,7 @@ delete_batch(const ClusterCall *call, const char *batch)
 	char	   *condition =
 	simhash_cluster_sql(call, "t.&i &> 0 AND NOT " HAS_ROW
 						" AND NOT t.&u &> (pg_catalog.now() &- %s::pg_catalog.interval)%s",
-						quote_literal_cstr(call->keep), call->terms->star ? "" :
+						quote_literal_cstr(call->older_than), call->terms->star ? "" :
 						simhash_cluster_sql(call, " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&m &= t.&i)"
 											" AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&o &= t.&i)"));
 
@@ -180,7 +180,7 @@ trim_clusters(ClusterCall *call)
 
 	/* Fail before anything is marked. */
 	(void) simhash_cluster_do(call, "SELECT pg_catalog.now() &- %s::pg_catalog.interval",
-							  quote_literal_cstr(call->keep));
+							  quote_literal_cstr(call->older_than));
 	if (!star)
 		shorten_links(call);
 	simhash_cluster_end_step(call);
@@ -205,7 +205,7 @@ trim_clusters(ClusterCall *call)
 
 /*
  * CALL simhash_trim_clusters(relation regclass,
- *		"column" name DEFAULT 'cluster', keep interval DEFAULT '0')
+ *		"column" name DEFAULT 'cluster', older_than interval DEFAULT '0')
  *
  * Take from the table of the clusters what no row has been in for that long, copies
  * that are not needed, and texts of rows that are gone.  Writers go on; the call
@@ -222,7 +222,7 @@ simhash_trim_clusters(PG_FUNCTION_ARGS)
 	ClusterCall call = {0};
 
 	simhash_check_not_null(fcinfo, 0, 1, 2);
-	call.keep = DatumGetCString(DirectFunctionCall1(interval_out,
+	call.older_than = DatumGetCString(DirectFunctionCall1(interval_out,
 													PG_GETARG_DATUM(2)));
 	simhash_cluster_call(&call, fcinfo, 1, trim_clusters);
 	PG_RETURN_VOID();

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "utils/builtins.h"
 
 /* Fails unless the weight is finite. */
 double
@@ -66,6 +67,19 @@ simhash_get_names(ArrayType *array, const char *argument, Datum **names)
 	return simhash_get_elements(array, NAMEOID, NAMEDATALEN, false,
 								TYPALIGN_CHAR,
 								psprintf("names in argument \"%s\"", argument), names);
+}
+
+/* The names of columns in an argument, as strings. */
+List *
+simhash_get_columns(ArrayType *array, const char *argument)
+{
+	List	   *columns = NIL;
+	Datum	   *values;
+	int			n = simhash_get_texts(array, psprintf("names in argument \"%s\"", argument), &values);
+
+	for (int i = 0; i < n; i++)
+		columns = lappend(columns, TextDatumGetCString(values[i]));
+	return columns;
 }
 
 /*

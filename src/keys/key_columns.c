@@ -82,24 +82,24 @@ static char *
 get_prefix(ArrayType *array, Oid table)
 {
 	StringInfoData prefix;
-	Datum	   *values;
-	int			n = simhash_get_names(array, "within", &values);
+	List	   *columns = simhash_get_columns(array, "within");
+	ListCell   *lc;
 
 	initStringInfo(&prefix);
-	if (n >= INDEX_MAX_KEYS)
+	if (list_length(columns) >= INDEX_MAX_KEYS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"within\" must have at most %d names of columns",
 						INDEX_MAX_KEYS - 1),
 				 errhint("Give an array of names, such as '{site,lang}'.")));
-	for (int i = 0; i < n; i++)
+	foreach(lc, columns)
 	{
-		char	   *name = NameStr(*DatumGetName(values[i]));
+		char	   *name = lfirst(lc);
 
 		(void) simhash_find_column(table, name, "within", "");
-		for (int j = 0; j < i; j++)
+		for (int j = 0; j < foreach_current_index(lc); j++)
 		{
-			if (strcmp(name, NameStr(*DatumGetName(values[j]))) == 0)
+			if (strcmp(name, list_nth(columns, j)) == 0)
 				ereport(ERROR,
 						(errcode(ERRCODE_DUPLICATE_COLUMN),
 						 errmsg("column \"%s\" is named twice", name),
@@ -161,14 +161,14 @@ run_as_owner(Oid table, const char *command)
 }
 
 /*
- * simhash_add_keys(relation regclass, source text,
+ * simhash_add_keys(relation regclass, fingerprint text,
  *		columns name[] DEFAULT '{k0,k1,k2,k3}',
- *		within name[] DEFAULT '{}', covering boolean DEFAULT true) -> void
+ *		within text[] DEFAULT '{}', covering boolean DEFAULT true) -> void
  *
- * Add the four key columns to a table, generated from the source, and an
+ * Add the four key columns to a table, generated from the fingerprint, and an
  * index on each, behind the columns that searches are within.  A covering one
- * includes the source, if that is a column.  The source is a bigint column or an
- * expression of the table's columns such as simhash(body); a column that is
+ * includes the fingerprint, if that is a column.  The fingerprint is a bigint column
+ * or an expression of the table's columns such as simhash(body); a column that is
  * itself generated is replaced by its generation expression.  The table is
  * rewritten, under an exclusive lock.
  *
@@ -176,7 +176,7 @@ run_as_owner(Oid table, const char *command)
  * without ownership, duplicate_column when a column is there already or named
  * twice, undefined_column when one to be within is not there,
  * syntax_error, undefined_column, datatype_mismatch or
- * invalid_object_definition for a source that cannot be used,
+ * invalid_object_definition for a fingerprint that cannot be used,
  * feature_not_supported for a table with foreign partitions.
  */
 Datum

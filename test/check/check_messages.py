@@ -88,7 +88,6 @@ BY_NAME = {'fingerprint': 'text', 'fp': 'text', 'index': 'regclass', 'center': '
            'features': 'text[]', 'document': 'text', 'bits': 'bigint'}
 # What one function takes otherwise.
 OWN = {
-    ('simhash_add_keys', 'source'): "'fp'",
     ('simhash_drop_keys', 'relation'): "'keyed'::regclass",
     ('simhash_dedup_undo', 'log'): "'play.removed'::regclass",
     ('simhash_clusters', 'keep'): "'first'",
@@ -103,11 +102,10 @@ OWN = {
     ('simhash_mend_clusters', 'anew'): 'NULL',
     ('simhash_split_clusters', 'relation'): "'chains'::regclass",
     ('hamming_bit_search_plan', 'index'): "'docs_wide'::regclass",
-    ('simhash_add_clusters', 'fp'): "'fp'",
     ('simhash_add_clusters', 'document'): 'NULL',
     ('simhash_add_clusters', 'since'): "'since'",
     ('simhash_add_clusters', 'schema'): 'NULL',
-    ('simhash_add_clusters', 'index'): 'false',
+    ('simhash_add_clusters', 'indexed'): 'false',
     ('simhash_add_clusters', 'column'): "'other'",
     ('simhash_current_cluster', 'relation'): "'kept'::regclass",
     ('simhash_check_clusters', 'relation'): "'kept'::regclass",

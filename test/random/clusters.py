@@ -305,7 +305,7 @@ def make_table(test, table, home):
         yield 'CREATE INDEX ON %s USING hamming (%sfp)' % (
             table, groups if test.number % 2 else '')
     yield """CALL simhash_add_clusters('%s', 'fp', %d, kind => '%s',
-        since => 'cluster_since', within => '{%s}', index => %s%s%s)""" % (
+        since => 'cluster_since', within => '{%s}', indexed => %s%s%s)""" % (
             table, test.k, test.kind, ','.join(test.groups),
             test.index,
             ", schema => 'one'" if test.number % 4 == 1 else '',

@@ -209,7 +209,7 @@ class Arena:
         """One procedure after the other; in the second half none that mends
         what another has broken"""
         calls = ["simhash_trim_clusters('docs')",
-                 "simhash_trim_clusters('docs', keep => '.05 s')"]
+                 "simhash_trim_clusters('docs', older_than => '.05 s')"]
         if self.splits:
             calls.append("simhash_split_clusters('docs')")
         mends = ["simhash_mend_clusters('docs')",

@@ -97,7 +97,7 @@ $node->safe_psql('origin', 'CREATE SCHEMA ext; GRANT USAGE ON SCHEMA ext TO PUBL
 $node->safe_psql('origin', "$as_keeper $_")
   for edition('news'), edition('news_next'), $connected, $stopped;
 my (undef, undef, $stderr) = $node->psql('origin',
-	qq{$as_keeper CALL simhash_add_clusters('"Half done"', 'fp', 3, index => false)});
+	qq{$as_keeper CALL simhash_add_clusters('"Half done"', 'fp', 3, indexed => false)});
 like($stderr, qr/ERROR:  stop/, 'a set-up is stopped');
 $node->safe_psql('origin', "$as_keeper $moves");
 
@@ -182,7 +182,7 @@ END
 	is($node->safe_psql($database, <<"END"), "1 1 1 2 2 2 3 3 3 1\n0", "$database: the set-up goes on");
 $as_owner
 DROP TRIGGER stop ON "Half done";
-CALL simhash_add_clusters('"Half done"', 'fp', 3, index => false);
+CALL simhash_add_clusters('"Half done"', 'fp', 3, indexed => false);
 INSERT INTO "Half done" SELECT 20, fp # 1 FROM "Half done" WHERE id = 3;
 WITH first AS (SELECT *, min(id) OVER (PARTITION BY cluster) AS first FROM "Half done")
 SELECT string_agg((first / 3)::text, ' ' ORDER BY id) FROM first;

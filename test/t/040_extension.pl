@@ -376,7 +376,7 @@ TRUNCATE docs;
 CREATE INDEX ON docs USING hamming (fp);
 INSERT INTO docs SELECT n, 'the same long text of fourteen words in each of its three rows, again' FROM generate_series(1, 3) AS n;
 CALL simhash_add_clusters('docs', 'fp', similarity => 'alike');
-CALL simhash_add_clusters('docs', 'fp', kind => 'connected', "column" => 'story', "index" => true);
+CALL simhash_add_clusters('docs', 'fp', kind => 'connected', "column" => 'story', indexed => true);
 SELECT simhash_add_keys('docs', 'fp') \gset
 SET search_path = public;
 SELECT count(*) FROM "'""$simhash$ %s &S;".simhash_report('docs', 'fp') WHERE section = 'distances' OR section = 'largest clusters' OR item = 'redundant rows';
