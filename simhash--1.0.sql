@@ -733,12 +733,12 @@ COMMENT ON FUNCTION simhash_cosine(text[], text[]) IS
 'cosine similarity of two lists of features, exactly';
 
 CREATE FUNCTION simhash_alike(
-    a text, b text, at_least double precision DEFAULT 0.8,
-    profile text DEFAULT NULL, similarity text DEFAULT 'alike')
+    a text, b text, similarity text DEFAULT 'alike',
+    at_least double precision DEFAULT 0.8, profile text DEFAULT NULL)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'simhash_alike'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 2000;
-COMMENT ON FUNCTION simhash_alike(text, text, double precision, text, text) IS
+COMMENT ON FUNCTION simhash_alike(text, text, text, double precision, text) IS
 'whether of two documents one may go for the other';
 
 CREATE FUNCTION simhash_alike(
@@ -825,9 +825,8 @@ COMMENT ON FUNCTION simhash_without(text, text) IS
 -- Volatile: it runs a query, and draws a random sample of what that returns.
 -- Not STRICT: a NULL profile, family or similarity is as the query tells.
 CREATE FUNCTION simhash_tune(
-    query text, sample bigint DEFAULT 1000, profile text DEFAULT NULL,
-    family text DEFAULT NULL, similarity text DEFAULT NULL,
-    at_least double precision DEFAULT 0.8,
+    query text, similarity text DEFAULT NULL, at_least double precision DEFAULT 0.8,
+    profile text DEFAULT NULL, family text DEFAULT NULL, sample bigint DEFAULT 1000,
     OUT k integer, OUT pairs bigint, OUT "precision" double precision,
     OUT recall double precision, OUT comparisons double precision,
     OUT recommended boolean, OUT advice text)
@@ -835,7 +834,7 @@ RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_tune'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 25;
 COMMENT ON FUNCTION simhash_tune(
-    text, bigint, text, text, text, double precision) IS
+    text, text, double precision, text, text, bigint) IS
 'precision and recall of searches within each distance, on documents of yours';
 
 ----------------------------------------------------------------------------
@@ -1829,11 +1828,11 @@ COMMENT ON FUNCTION _simhash_report_advice(
 'internal: what a report advises';
 
 CREATE FUNCTION simhash_report(
-    relation regclass, fingerprint text, k bigint DEFAULT NULL,
+    relation regclass, fingerprint text, k bigint DEFAULT NULL, keep text DEFAULT NULL,
     within text[] DEFAULT '{}', document text DEFAULT NULL, similarity text DEFAULT NULL,
     at_least double precision DEFAULT NULL, profile text DEFAULT NULL,
-    at_most bigint DEFAULT NULL, keep text DEFAULT NULL, apart regclass DEFAULT NULL,
-    condition text DEFAULT NULL, moment text DEFAULT NULL, near_in interval DEFAULT NULL,
+    at_most bigint DEFAULT NULL, apart regclass DEFAULT NULL, condition text DEFAULT NULL,
+    moment text DEFAULT NULL, near_in interval DEFAULT NULL,
     OUT section text, OUT item text, OUT value text)
 RETURNS SETOF record
 LANGUAGE sql VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 50
@@ -1909,8 +1908,8 @@ SELECT section, item, regexp_replace(value, '[[:cntrl:]\u2028\u2029]+', ' ', 'g'
 FROM line ORDER BY part, place, item;
 END;
 COMMENT ON FUNCTION simhash_report(
-    regclass, text, bigint, text[], text, text, double precision, text, bigint,
-    text, regclass, text, text, interval) IS
+    regclass, text, bigint, text, text[], text, text, double precision, text,
+    bigint, regclass, text, text, interval) IS
 'summary of the near-duplicates in a table, or within groups of its rows, with advice';
 
 -- Others may change the table meanwhile.  The clusters are those of the snapshot of
@@ -2025,8 +2024,10 @@ LANGUAGE C;
 COMMENT ON PROCEDURE simhash_dedup_apply(regclass, regclass, text, text, bigint) IS
 'remove the rows that a plan says may go, in batches, with a log to put them back';
 
+-- Its arguments are in the order of simhash_dedup_apply, so the log, without which
+-- there is nothing to do, has to have a default.
 CREATE PROCEDURE simhash_dedup_undo(
-    relation regclass, log regclass, plan regclass DEFAULT NULL)
+    relation regclass, plan regclass DEFAULT NULL, log regclass DEFAULT NULL)
 AS 'MODULE_PATHNAME', 'simhash_dedup_undo'
 LANGUAGE C;
 COMMENT ON PROCEDURE simhash_dedup_undo(regclass, regclass, regclass) IS

@@ -16,8 +16,8 @@ $$;
 -- Jaccard similarity.
 CREATE FUNCTION said(a text, b text, at_least float8 DEFAULT .8, profile text DEFAULT NULL)
 RETURNS text LANGUAGE sql AS $$
-    SELECT concat(CASE simhash_alike(a, b, at_least, profile) WHEN simhash_alike(b, a, at_least, profile)
-                  THEN CASE WHEN simhash_alike(a, b, at_least, profile) THEN 'alike' ELSE 'not' END END,
+    SELECT concat(CASE simhash_alike(a, b, 'alike', at_least, profile) WHEN simhash_alike(b, a, 'alike', at_least, profile)
+                  THEN CASE WHEN simhash_alike(a, b, 'alike', at_least, profile) THEN 'alike' ELSE 'not' END END,
                   ', ' || round(simhash_jaccard(a, b, profile)::numeric, 3))
 $$;
 
@@ -31,15 +31,15 @@ SELECT edits, string_agg('word' || translate(i::text, '0123456789', 'abcdefghij'
                   ELSE 'word' || translate(i::text, '0123456789', 'abcdefghij') END, ' ' ORDER BY i) AS b
 FROM unnest('{0,1,2,5,10,20,30}'::int[]) AS edits, generate_series(1, 200) AS i
 GROUP BY edits;
-SELECT edits, said(a, b), said(a, b, .9), said(a, b, .5), said(a, b, .8, 'word-1')
+SELECT edits, said(a, b), said(a, b, .9), said(a, b, .5), said(a, b, profile => 'word-1')
 FROM edited ORDER BY edits;
 -- words that are put in or left out are no others, nor are slips, and by what counts
 SELECT said(a, 'Dear all, ' || a), said(a, a || ' and so on'), said(a, replace(a, 'wordbb ', '')), said(a, replace(a, 'wordbbc', 'wordbcb')),
        said(a, replace(a, 'wordbbc ', 'wordbbc not ')), said(a, replace(a, 'wordbbc ', 'wordbbc 5 ')), said(a, replace(a, 'wordbbc ', 'wordbbc + '))
 FROM edited WHERE edits = 0;
-SELECT s, simhash_alike('The proxy listens on port 8090', 'The proxy listens on port 8091', .6, similarity => s) AS digits,
+SELECT s, simhash_alike('The proxy listens on port 8090', 'The proxy listens on port 8091', s, .6) AS digits,
        simhash_alike('written in C++ and more', 'written in C and more', similarity => s) AS signs,
-       simhash_alike('1. mix -5 g of flour', 'mix 6 g of flour', .6, similarity => s) AS both
+       simhash_alike('1. mix -5 g of flour', 'mix 6 g of flour', s, .6) AS both
 FROM unnest('{alike,alike-but-digits,alike-but-signs,alike-words}'::text[]) AS s;
 SELECT fails($$SELECT simhash_alike('a', 'b', similarity => 'jaccard')$$);
 
@@ -77,7 +77,7 @@ SELECT count(*) AS pairs, min(simhash_jaccard(survey(a), survey(b))) > .8 AS sim
        count(*) FILTER (WHERE simhash_alike(survey(a), survey(b))) AS alike
 FROM generate_series(1, 7) AS a, generate_series(1, 7) AS b WHERE a < b;
 SELECT count(*) AS pairs, min(simhash_jaccard(dna(a), dna(b), 'char-3')) > .8 AS similar,
-       count(*) FILTER (WHERE simhash_alike(dna(a), dna(b), .8, 'char-3')) AS alike
+       count(*) FILTER (WHERE simhash_alike(dna(a), dna(b), profile => 'char-3')) AS alike
 FROM generate_series(1, 7) AS a, generate_series(1, 7) AS b WHERE a < b;
 -- Of two or three states longer windows repeat themselves, too.
 CREATE FUNCTION states(words text, n int, person int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
@@ -122,7 +122,7 @@ WHERE a < b GROUP BY n ORDER BY n;
 SELECT said('Müller fährt früh: C++', 'Muller fahrt fruh C++', .8, 'word-2-fold'),
        said('Müller fährt früh: C++', 'Muller fahrt fruh C', .8, 'word-2-fold');
 -- What stands between the same words changes places, in the end of a list, too.
-SELECT said(a, b), said(a, b, .8, 'char-3'), said(a, b, .8, 'word-1'), said(a, upper(a) || '!') AS copy
+SELECT said(a, b), said(a, b, profile => 'char-3'), said(a, b, profile => 'word-1'), said(a, upper(a) || '!') AS copy
 FROM (VALUES ('[{"user": "ann", "role": "admin"}, {"user": "bob", "role": "reader"}, {"user": "eva", "role": "reader"}]',
               '[{"user": "ann", "role": "reader"}, {"user": "bob", "role": "admin"}, {"user": "eva", "role": "reader"}]'),
              ('host a, state up, host b, state up, host c, state down, host d, state off', 'host a, state up, host b, state off, host c, state down, host d, state up'),
@@ -134,9 +134,9 @@ FROM (SELECT string_agg('word_' || chr(96 + i), ' ' ORDER BY i) || '. ' AS a, st
       FROM generate_series(1, 20) AS i) AS t;
 -- copies are alike, and those that have lost a line or two, but of few states
 SELECT said(sensor(1), sensor(1)), said(sensor(1), substr(sensor(1), 40)), said(requests(1), requests(1) || ' GET home ok'),
-       said(survey(1), survey(1)), said(dna(1), overlay(dna(1) PLACING 'ttt' FROM 500), .8, 'char-3');
+       said(survey(1), survey(1)), said(dna(1), overlay(dna(1) PLACING 'ttt' FROM 500), profile => 'char-3');
 -- so is a text where features repeat, with another word or letter
-SELECT said(a, b), said(a, b, .8, 'word-1'), said(a, b, .8, 'char-3')
+SELECT said(a, b), said(a, b, profile => 'word-1'), said(a, b, profile => 'char-3')
 FROM (SELECT string_agg(w || chance(8, 1, i), ' ' ORDER BY i) AS a, string_agg(CASE i WHEN 300 THEN 'x' ELSE w END || chance(8, 1, i), ' ' ORDER BY i) AS b
       FROM generate_series(1, 600) AS i, LATERAL (SELECT 'w' || chr(97 + chance(26, 2, i))) AS l (w)) AS t;
 -- half of it is not
@@ -187,9 +187,9 @@ INSERT INTO symbols VALUES
     (true, 'see .profile (.txt)', 'SEE .PROFILE (.TXT)'), (true, 'Part Ⅳ of it', 'part ⅳ of it'), (false, 'in O(2ⁿ) steps', 'in O(2n) steps'),
     (false, 'smoker ☐ yes ☒ no', 'smoker ☒ yes ☐ no'),
     (true, 'a 1, b', 'a 1 b'), (true, 'costs $5', 'costs $5.');
-SELECT simhash_alike(E'🏴\U000E0067\U000E0062\U000E007F won', E'🏴\U000E0067\U000E0073\U000E007F won', 0, 'word-1') AS flags;
-SELECT same, a, b, round(simhash_jaccard(a, b, 'word-1')::numeric, 2) AS words, simhash_alike(a, b, .8, 'word-1') AS alike,
-       simhash_alike(b, a, .8, 'word-1') AS back
+SELECT simhash_alike(E'🏴\U000E0067\U000E0062\U000E007F won', E'🏴\U000E0067\U000E0073\U000E007F won', at_least => 0, profile => 'word-1') AS flags;
+SELECT same, a, b, round(simhash_jaccard(a, b, 'word-1')::numeric, 2) AS words, simhash_alike(a, b, profile => 'word-1') AS alike,
+       simhash_alike(b, a, profile => 'word-1') AS back
 FROM symbols ORDER BY same, a, b;
 -- marks of layout do not count, with a word more and without
 SELECT what, said(a, b), said(a, b || ' Welcome!') AS with_a_word_more
@@ -223,15 +223,15 @@ SELECT said('one two three four five six seven eight 9', 'one two three four fiv
 -- profiles
 ----------------------------------------
 
-SELECT profile, simhash_alike('all human beings are born free', 'All human beings are born free!', .8, profile) AS case_only,
-       simhash_alike('all human beings are born in C', 'all human beings are born in C++', .3, profile) AS symbols,
-       simhash_alike(sensor(1), sensor(2), .6, profile) AS sensor,
-       simhash_alike(e.a, e.b, .6, profile) AS edited, simhash_alike(v.body, repeat(advert, 100) || v.body, .6, profile) AS padded
+SELECT profile, simhash_alike('all human beings are born free', 'All human beings are born free!', profile => profile) AS case_only,
+       simhash_alike('all human beings are born in C', 'all human beings are born in C++', at_least => .3, profile => profile) AS symbols,
+       simhash_alike(sensor(1), sensor(2), at_least => .6, profile => profile) AS sensor,
+       simhash_alike(e.a, e.b, at_least => .6, profile => profile) AS edited, simhash_alike(v.body, repeat(advert, 100) || v.body, at_least => .6, profile => profile) AS padded
 FROM unnest(ARRAY[NULL, 'word-1', 'word-2', 'word-3', 'word-10', 'word-2-fold', 'word-1-2', 'char-3', 'char-5-fold', 'symbol-1', 'symbol-2',
                   'word-2-seed-7', 'char-4-count', 'python-simhash']) AS profile,
      (SELECT * FROM edited WHERE edits = 5) AS e, victim AS v;
 SELECT said('Élève à Noël', 'eleve a noel'), said('Élève à Noël', 'eleve a noel', .8, 'word-2-fold');
-SELECT fails($$SELECT simhash_alike('a', 'b', .8, 'nonesuch')$$);
+SELECT fails($$SELECT simhash_alike('a', 'b', profile => 'nonesuch')$$);
 
 ----------------------------------------
 -- other scripts
@@ -240,8 +240,8 @@ SELECT fails($$SELECT simhash_alike('a', 'b', .8, 'nonesuch')$$);
 SELECT said('人人生而自由，在尊严和权利上一律平等。', '人人生而自由在尊严和权利上一律平等'),
        said('人人生而自由，在尊严和权利上一律平等。', '人人生而自由，在尊严和权利上不平等。', .5),
        said('价格为 5 元', '价格为 6 元', 0), said('价格为５元', '价格为5元', 0),
-       said('人人生而自由，在尊严和权利上一律平等。', '人人生而自由，在尊严和权利上一律平等。', .8, 'char-3'),
-       said('ที่นี่มี ๕ คน', 'ที่นี่มี ๖ คน', 0, 'word-1');
+       said('人人生而自由，在尊严和权利上一律平等。', '人人生而自由，在尊严和权利上一律平等。', profile => 'char-3'),
+       said('ที่นี่มี ๕ คน', 'ที่นี่มี ๖ คน', at_least => 0, profile => 'word-1');
 
 ----------------------------------------
 -- nothing to compare, and other arguments
@@ -250,8 +250,8 @@ SELECT said('人人生而自由，在尊严和权利上一律平等。', '人人
 SELECT said('', ''), said('a', '...'), said(NULL, 'a'), said('a', NULL), said('a', 'a', NULL), said('a', 'a', 1),
        said('a b', 'c d', 0);
 SELECT simhash_alike('one two', 'One, two'), simhash_alike(at_least => .2, a => 'a b c', b => 'a b d', profile => NULL);
-SELECT fails($$SELECT simhash_alike('a', 'b', 'NaN')$$), fails($$SELECT simhash_alike('a', 'b', 1.01)$$),
-       fails($$SELECT simhash_alike('a', 'b', -.1)$$), fails($$SELECT simhash_alike('a', NULL, 2)$$);
+SELECT fails($$SELECT simhash_alike('a', 'b', at_least => 'NaN')$$), fails($$SELECT simhash_alike('a', 'b', at_least => 1.01)$$),
+       fails($$SELECT simhash_alike('a', 'b', at_least => -.1)$$), fails($$SELECT simhash_alike('a', NULL, at_least => 2)$$);
 
 ----------------------------------------
 -- arrays
@@ -288,10 +288,10 @@ SELECT fails($$SELECT simhash_alike('{a,NULL}', '{a}'::text[])$$), fails($$SELEC
 SELECT count(*) AS wrong FROM (
     SELECT a.body AS a, b.body AS b, p FROM unnest(ARRAY[sensor(1), sensor(2), requests(1), 'C', 'C++', '']) AS a(body),
         unnest(ARRAY[sensor(1), requests(1), 'C', 'C++', '']) AS b(body), unnest('{NULL,word-1,char-3}'::text[]) AS p) AS c
-WHERE simhash_alike(a, b, .5, p) IS DISTINCT FROM simhash_alike(b, a, .5, p)
-    OR simhash_alike(a, b, .5, p) AND NOT simhash_jaccard(a, b, p) >= .5
-    OR (simhash_alike(a, b, .5, p) IS NULL) <> (simhash_jaccard(a, b, p) IS NULL)
-    OR simhash_alike(a, a, 1, p) IS DISTINCT FROM (simhash_jaccard(a, a, p) = 1);
+WHERE simhash_alike(a, b, at_least => .5, profile => p) IS DISTINCT FROM simhash_alike(b, a, at_least => .5, profile => p)
+    OR simhash_alike(a, b, at_least => .5, profile => p) AND NOT simhash_jaccard(a, b, p) >= .5
+    OR (simhash_alike(a, b, at_least => .5, profile => p) IS NULL) <> (simhash_jaccard(a, b, p) IS NULL)
+    OR simhash_alike(a, a, at_least => 1, profile => p) IS DISTINCT FROM (simhash_jaccard(a, a, p) = 1);
 -- a large one is given up again
 SELECT simhash_alike(body, body) AS itself
 FROM (SELECT string_agg('word' || i, ' ') AS body FROM generate_series(1, 300000) AS i) AS d;

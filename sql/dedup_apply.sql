@@ -42,7 +42,7 @@ SELECT gone, kept, doubt, compared FROM plan ORDER BY gone;
 ----------------------------------------
 
 SELECT fails($$CALL simhash_dedup_apply(NULL, 'plan')$$), fails($$CALL simhash_dedup_apply('docs', NULL)$$),
-    fails($$CALL simhash_dedup_undo(NULL, 'plan')$$), fails($$CALL simhash_dedup_undo('docs', NULL)$$);
+    fails($$CALL simhash_dedup_undo(NULL, log => 'plan')$$), fails($$CALL simhash_dedup_undo('docs', log => NULL)$$);
 SELECT refuses(', children => ''leave'''), refuses(', batch => 0'), refuses(', log => ''a.b.c.d'''), refuses(', log => '''''),
     refuses(', log => ''nowhere.gone''');
 SELECT fails($$CALL simhash_dedup_apply('docs', 0::oid::regclass)$$), fails($$CALL simhash_dedup_apply(0::oid::regclass, 'plan')$$);
@@ -52,7 +52,7 @@ CREATE VIEW plan_view AS TABLE plan;
 CREATE TABLE bare AS TABLE docs;
 SELECT fails($$CALL simhash_dedup_apply('view', 'plan')$$), fails($$CALL simhash_dedup_apply('bare', 'plan')$$),
     fails($$CALL simhash_dedup_apply('docs', 'plan_view')$$), fails($$CALL simhash_dedup_apply('docs', 'docs')$$),
-    fails($$CALL simhash_dedup_undo('docs', 'plan')$$), refuses(', log => ''plan''');
+    fails($$CALL simhash_dedup_undo('docs', log => 'plan')$$), refuses(', log => ''plan''');
 DROP VIEW view, plan_view;
 DROP TABLE bare;
 -- lines of two plans, and of columns that are gone
@@ -150,7 +150,7 @@ TABLE "Child ""{theirs|%1}"" \' $$";
 SELECT obj_description('"Log {log} "" '' $1 %1 \ | }"'::regclass);
 SELECT relname, array_agg(attname ORDER BY attnum) FROM pg_class AS c JOIN pg_attribute ON attrelid = c.oid AND attnum > 0
 WHERE relname LIKE 'Log %' AND relkind = 'r' GROUP BY relname ORDER BY relname;
-CALL simhash_dedup_undo('"Docs {table} ""%s"" \'' $1 | }"', '"Log {log} "" '' $1 %1 \ | }"', '"Plan {plan} '' "" $1 %1 \ |"');
+CALL simhash_dedup_undo('"Docs {table} ""%s"" \'' $1 | }"', '"Plan {plan} '' "" $1 %1 \ |"', '"Log {log} "" '' $1 %1 \ | }"');
 SELECT done, count(*) FROM "Plan {plan} ' "" $1 %1 \ |" GROUP BY done;
 (TABLE "Before ""d""" EXCEPT TABLE "Docs {table} ""%s"" \' $1 | }") UNION ALL (TABLE "Docs {table} ""%s"" \' $1 | }" EXCEPT TABLE "Before ""d""");
 (TABLE "Before ""c""" EXCEPT TABLE "Child ""{theirs|%1}"" \' $$") UNION ALL (TABLE "Child ""{theirs|%1}"" \' $$" EXCEPT TABLE "Before ""c""");
@@ -159,7 +159,7 @@ CALL simhash_dedup_apply('"Docs {table} ""%s"" \'' $1 | }"', '"Plan {plan} '' ""
 UPDATE "Plan {plan} ' "" $1 %1 \ |" SET done = NULL;
 CALL simhash_dedup_apply('"Docs {table} ""%s"" \'' $1 | }"', '"Plan {plan} '' "" $1 %1 \ |"', log => 'apply."Gone"', children => 'move');
 SET search_path = apply, public;
-CALL simhash_dedup_undo('"Odd ""s"" {to} %1 $1 \ '' $$ |"."Docs {table} ""%s"" \'' $1 | }"', '"Gone"');
+CALL simhash_dedup_undo('"Odd ""s"" {to} %1 $1 \ '' $$ |"."Docs {table} ""%s"" \'' $1 | }"', log => '"Gone"');
 SELECT count(*) FROM "Odd ""s"" {to} %1 $1 \ ' $$ |"."Docs {table} ""%s"" \' $1 | }";
 SET client_min_messages = warning;
 DROP SCHEMA "Odd ""s"" {to} %1 $1 \ ' $$ |" CASCADE;
@@ -180,7 +180,7 @@ BEGIN
 END $$;
 CREATE TRIGGER notes AFTER DELETE ON docs FOR EACH STATEMENT EXECUTE FUNCTION note_indexes();
 CALL simhash_dedup_apply('docs', 'plan', log => 'gone', children => 'move', batch => 1);
-CALL simhash_dedup_undo('docs', 'gone', 'plan');
+CALL simhash_dedup_undo('docs', 'plan', 'gone');
 SELECT count(*) FROM pg_class WHERE relname ~ '^simhash_removal';
 -- one that was left by a call that has not come to its end is used, and dropped
 UPDATE plan SET done = NULL;
@@ -196,7 +196,7 @@ SELECT count(*) FROM pg_class WHERE relname ~ '^simhash_removal';
 DROP TRIGGER stops ON docs;
 CALL simhash_dedup_apply('docs', 'plan', log => 'gone', children => 'move', batch => 1);
 SELECT count(*) FROM pg_class WHERE relname ~ '^simhash_removal';
-CALL simhash_dedup_undo('docs', 'gone', 'plan');
+CALL simhash_dedup_undo('docs', 'plan', 'gone');
 SELECT id FROM docs ORDER BY id;
 TABLE child ORDER BY n;
 
@@ -216,7 +216,7 @@ BEGIN;
 CALL simhash_dedup_apply('pages', 'plan_pages', log => 'gone_pages', children => 'move', batch => 1);
 TABLE votes ORDER BY n;
 SELECT gone, done FROM plan_pages ORDER BY gone;
-CALL simhash_dedup_undo('pages', 'gone_pages', 'plan_pages');
+CALL simhash_dedup_undo('pages', 'plan_pages', 'gone_pages');
 TABLE votes ORDER BY n;
 SELECT done FROM plan_pages;
 ROLLBACK;
@@ -224,9 +224,9 @@ SELECT count(*), to_regclass('gone_pages') IS NULL AS no_log FROM pages;
 CALL simhash_dedup_apply('pages', 'plan_pages', log => 'gone_pages', children => 'move', batch => 1);
 SELECT relname, relowner::regrole FROM pg_class WHERE relname ~ '^gone_pages' AND relkind = 'r' ORDER BY relname;
 SET ROLE regress_dedup_apply_owner;
-SELECT fails($$CALL simhash_dedup_undo('pages', 'gone_pages')$$);
+SELECT fails($$CALL simhash_dedup_undo('pages', log => 'gone_pages')$$);
 SET ROLE regress_dedup_apply_other;
-CALL simhash_dedup_undo('pages', 'gone_pages', 'plan_pages');
+CALL simhash_dedup_undo('pages', 'plan_pages', 'gone_pages');
 TABLE votes ORDER BY n;
 DROP TABLE gone_pages, gone_pages_votes_1;
 -- without the right to move what refers, or to read it
@@ -262,7 +262,7 @@ TABLE child ORDER BY n;
 UPDATE child SET note = 'new' WHERE n IN (1, 5);
 UPDATE child SET other = 3 WHERE n = 1;
 UPDATE child SET doc = 3 WHERE n = 3;
-CALL simhash_dedup_undo('docs', 'gone_2', 'plan');
+CALL simhash_dedup_undo('docs', 'plan', 'gone_2');
 TABLE child ORDER BY n;
 SELECT n, doc, note, other, "simhash action" FROM gone_2_child_1 ORDER BY "simhash step", n;
 DROP TABLE gone_2, gone_2_child_1, child;
@@ -310,13 +310,13 @@ INSERT INTO guarded SELECT n, body() FROM generate_series(1, 3) AS n;
 CREATE TABLE plan_guarded AS SELECT * FROM simhash_dedup_plan('guarded', 'fp');
 CALL simhash_dedup_apply('guarded', 'plan_guarded', log => 'gone_guarded');
 CREATE TRIGGER guard BEFORE INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
-CALL simhash_dedup_undo('guarded', 'gone_guarded', 'plan_guarded');
+CALL simhash_dedup_undo('guarded', 'plan_guarded', 'gone_guarded');
 DROP TRIGGER guard ON guarded;
 CREATE TRIGGER guard BEFORE INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'skip', '3');
-CALL simhash_dedup_undo('guarded', 'gone_guarded', 'plan_guarded');
+CALL simhash_dedup_undo('guarded', 'plan_guarded', 'gone_guarded');
 SELECT gone, done FROM plan_guarded ORDER BY gone;
 ALTER TABLE guarded DISABLE TRIGGER guard;
-CALL simhash_dedup_undo('guarded', 'gone_guarded', 'plan_guarded');
+CALL simhash_dedup_undo('guarded', 'plan_guarded', 'gone_guarded');
 SELECT gone, done FROM plan_guarded ORDER BY gone;
 SELECT count(*) FROM guarded;
 
@@ -336,7 +336,7 @@ DELETE FROM kept;
 CALL simhash_trim_clusters('kept');
 INSERT INTO kept VALUES (7, body(7)), (4, body(1));
 SELECT id, "cluster" FROM kept ORDER BY id;
-CALL simhash_dedup_undo('kept', 'gone_kept', 'plan_kept');
+CALL simhash_dedup_undo('kept', 'plan_kept', 'gone_kept');
 SELECT id, body = body(id / 4) AS same, "cluster" FROM kept ORDER BY id;
 SELECT count(*) FROM simhash_check_clusters('kept');
 SELECT count(*) FROM gone_kept;
@@ -379,7 +379,7 @@ CREATE TRIGGER holds BEFORE DELETE ON long FOR EACH ROW WHEN (OLD.id = noise(3, 
 CALL simhash_dedup_apply('long', 'plan_long', log => 'gone_long', children => 'move');
 SELECT done, count(*) FROM plan_long GROUP BY done ORDER BY done;
 SELECT count(DISTINCT long) FROM refers;
-CALL simhash_dedup_undo('long', 'gone_long', 'plan_long');
+CALL simhash_dedup_undo('long', 'plan_long', 'gone_long');
 SELECT count(*), count(*) FILTER (WHERE long = noise(n, CASE WHEN n > 4 THEN 2600 ELSE 2400 END)) AS same FROM refers;
 -- no index has such keys; a doubt that is empty is none
 CREATE TABLE longer (id bytea PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);

@@ -27,7 +27,7 @@ END $$;
 -- Put back what a log has of the table that its comment says.
 CREATE FUNCTION put_back(log regclass, plan regclass DEFAULT NULL) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    CALL simhash_dedup_undo((substring(obj_description(log) FROM ': (.*)')::json -> 0 ->> 'table')::regclass, log, plan);
+    CALL simhash_dedup_undo((substring(obj_description(log) FROM ': (.*)')::json -> 0 ->> 'table')::regclass, plan, log);
 END $$;
 
 ----------------------------------------
@@ -256,7 +256,7 @@ SET client_min_messages = warning;
 SELECT run('pages', 'plan_published', log => 'gone_published');
 SELECT count(*) FILTER (WHERE done = 'removed') FROM plan_published;
 SET search_path = pg_catalog; -- is no matter to what was done with another
-CALL public.simhash_dedup_undo('children.pages', 'children.gone_published');
+CALL public.simhash_dedup_undo('children.pages', log => 'children.gone_published');
 SET search_path = children, public;
 TABLE refers ORDER BY n;
 DROP PUBLICATION children;

@@ -281,7 +281,7 @@ $$;
 CREATE FUNCTION is_duplicate(own int, document text, measure text, bound float8) RETURNS boolean STABLE LANGUAGE sql AS $$
     SELECT EXISTS (SELECT FROM docs AS d
         WHERE d.id <> own AND hamming(d.fp, minhash(document, 'word-1')) <= 24
-        AND CASE measure WHEN 'alike' THEN simhash_alike(document, document(d.title, d.body), bound, 'word-1')
+        AND CASE measure WHEN 'alike' THEN simhash_alike(document, document(d.title, d.body), 'alike', bound, 'word-1')
             WHEN 'containment' THEN simhash_containment(document, document(d.title, d.body), 'word-1') >= bound
             WHEN 'cosine' THEN simhash_cosine(document, document(d.title, d.body), 'word-1') >= bound
             ELSE simhash_jaccard(document, document(d.title, d.body), 'word-1') >= bound END)

@@ -88,8 +88,8 @@ INSERT INTO site VALUES (1, '<p>All that a <b>reader</b> of this page sees&helli
     (3, '<p>All that is here is another page, and not the one above');
 SELECT id, near FROM site ORDER BY id;
 SELECT name, value FROM simhash_report('site', 'fp', 3) AS r(kind, name, value) WHERE name = 'delete';
-SELECT simhash_alike('<p>one page of 12 words', '<div>one page of 12 words</div>', .9, 'word-2-html') AS alike,
-    simhash_alike('<p>one page of 12 words', '<p>one page of 13 words', .5, 'word-2-html') AS number;
+SELECT simhash_alike('<p>one page of 12 words', '<div>one page of 12 words</div>', at_least => .9, profile => 'word-2-html') AS alike,
+    simhash_alike('<p>one page of 12 words', '<p>one page of 13 words', at_least => .5, profile => 'word-2-html') AS number;
 DROP TABLE site;
 
 -- the article alone, or all the text; of a table, of a body; links within are left out

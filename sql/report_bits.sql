@@ -171,7 +171,7 @@ SELECT * FROM simhash_report('docs', 'fp', 16) WHERE section <> 'largest cluster
 SELECT item, left(value, 50) AS begins FROM simhash_report('docs', 'fp', 16)
 WHERE section = 'largest clusters';
 SELECT value FROM simhash_report('docs', 'd', 1) WHERE item = 'redundant rows';
-SELECT value FROM simhash_report('docs', 'simhash_bits(body, 256)', 16, '{id}')
+SELECT value FROM simhash_report('docs', 'simhash_bits(body, 256)', 16, within => '{id}')
 WHERE item = 'redundant rows';
 SELECT simhash_dedup_sql('docs', 'd', 2);
 SELECT simhash_dedup_sql('docs', 'fp', 16) \gexec

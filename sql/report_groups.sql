@@ -176,7 +176,7 @@ SELECT memory_in_use() - :before < 500000 AS no_growth;
 CREATE TABLE "Docs" (id int, fp bigint, "Site's" text, "Lang ""x""" int);
 INSERT INTO "Docs" VALUES (1, 5, 'a', 1), (2, 5, 'a', 1), (3, 4, 'a', 2), (4, 5, 'b', 1), (5, 5, 'b', 1),
     (6, 7, 'b', 1), (7, 5, NULL, 1), (8, 5, NULL, 1), (9, NULL, 'a', 1);
-SELECT * FROM simhash_report('"Docs"', 'fp', 1, '{Site''s,"Lang \"x\""}');
+SELECT * FROM simhash_report('"Docs"', 'fp', 1, within => '{Site''s,"Lang \"x\""}');
 SELECT section, item, value FROM simhash_report('"Docs"', 'fp', within => '{Site''s}')
 WHERE section IN ('table', 'duplicates', 'advice');
 SELECT simhash_dedup_sql('"Docs"', 'fp', 1, keep => 'id DESC', within => '{Site''s,"Lang \"x\""}')

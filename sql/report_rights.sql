@@ -159,7 +159,7 @@ BEGIN
     END LOOP;
 END $$;
 SELECT with_strangers('{}');
-SELECT fails($$CALL simhash_dedup_undo('secret', 'removed', 'planned')$$);
+SELECT fails($$CALL simhash_dedup_undo('secret', 'planned', 'removed')$$);
 DO $$
 DECLARE
     name text;
@@ -170,10 +170,10 @@ BEGIN
 END $$;
 -- a stranger's plan is not taken to put all back either
 ALTER TABLE planned OWNER TO regress_report_rights_reader;
-SELECT fails($$CALL simhash_dedup_undo('secret', 'removed', 'planned')$$);
+SELECT fails($$CALL simhash_dedup_undo('secret', 'planned', 'removed')$$);
 ALTER TABLE planned OWNER TO CURRENT_USER;
 ALTER TABLE replies OWNER TO regress_report_rights_reader;
-SELECT fails($$CALL simhash_dedup_undo('secret', 'removed', 'planned')$$);
+SELECT fails($$CALL simhash_dedup_undo('secret', 'planned', 'removed')$$);
 DROP FUNCTION carry_out, with_strangers;
 DROP TABLE planned, removed, removed_replies_1, replies;
 

@@ -270,7 +270,7 @@ SELECT bool_or(recommended) AS recommends, sum(pairs) > 0 AS pairs,
 FROM simhash_tune('SELECT body FROM texts', profile => 'word-1-seed-8619240217', family => 'minhash');
 -- the fingerprints of the table are those that the seed makes, and none else
 SELECT count(*) FILTER (WHERE a.pairs <> b.pairs) AS wrong, count(*) > 5 AS rows
-FROM simhash_tune('SELECT body FROM texts', 1000, 'word-1-seed-8619240217', 'minhash') AS a
+FROM simhash_tune('SELECT body FROM texts', profile => 'word-1-seed-8619240217', family => 'minhash') AS a
     JOIN simhash_tune('SELECT body, fp FROM texts') AS b USING (k);
 
 SELECT count(*) FILTER (WHERE t::text ~ '8619240217|seed') AS told FROM simhash_tune('SELECT body, fp FROM texts') AS t;

@@ -89,10 +89,10 @@ SELECT simhash_tfidf('some text', idf, 5000000000) = simhash_tfidf('some text', 
 FROM weights;
 SELECT count(*) FROM weights, simhash_keywords('some text', idf, 5000000000);
 SELECT fails('SELECT simhash_explain(''a'', ''b'', NULL, 5000000000)');
-SELECT fails('SELECT simhash_tune(''SELECT body FROM docs'', 5000000000)');
-SELECT fails('SELECT simhash_tune(''SELECT body FROM docs'', -5000000000)');
+SELECT fails('SELECT simhash_tune(''SELECT body FROM docs'', sample => 5000000000)');
+SELECT fails('SELECT simhash_tune(''SELECT body FROM docs'', sample => -5000000000)');
 SELECT fails('SELECT simhash_tfidf(''a'', idf, -5000000000) FROM weights');
-SELECT count(*) FROM simhash_tune('SELECT body FROM docs', 10::bigint);
+SELECT count(*) FROM simhash_tune('SELECT body FROM docs', sample => 10::bigint);
 
 DROP TABLE docs, weights;
 DROP FUNCTION untyped;

@@ -64,8 +64,8 @@ SELECT k, advice FROM simhash_tune('SELECT body FROM texts',
 SELECT k, advice FROM simhash_tune('SELECT body FROM texts',
     similarity => 'cosine', at_least => 0.9) WHERE recommended;
 SELECT count(*) AS wrong
-FROM simhash_tune('SELECT body::varchar FROM texts', 1000, 'word-2',
-                  'minhash') AS t
+FROM simhash_tune('SELECT body::varchar FROM texts', profile => 'word-2',
+                  family => 'minhash') AS t
 WHERE pairs <> (SELECT count(*) FROM pairs WHERE md <= k);
 
 -- by the cosine of the weights, against its definition; word-1 counts words,
@@ -103,7 +103,7 @@ FROM (VALUES ('word-1'), ('word-1-2'), ('word-2')) AS p (profile),
      (VALUES ('simhash'), ('minhash')) AS y (family),
      simhash_tune(format('SELECT body FROM weighed WHERE profile = %L',
                          profile),
-                  1000, profile, family, 'cosine', 0.7) AS t,
+                  'cosine', 0.7, profile, family) AS t,
      LATERAL (SELECT count(*) FILTER (WHERE near),
                      (count(*) FILTER (WHERE near AND alike))::float8 /
                      nullif(count(*) FILTER (WHERE near), 0),
@@ -194,7 +194,7 @@ DROP TABLE made;
 -- a part of the texts gives a part of the pairs; what it says is near
 SELECT count(*), bool_and(s.pairs < a.pairs) AS fewer,
        bool_and(abs(s.recall - a.recall) < 0.5) AS near
-FROM simhash_tune('SELECT body FROM texts', 50) AS s
+FROM simhash_tune('SELECT body FROM texts', sample => 50) AS s
      JOIN simhash_tune('SELECT body FROM texts') AS a USING (k)
 WHERE k >= 8;
 
@@ -225,12 +225,12 @@ SELECT fails($$SELECT * FROM simhash_tune('SELECT n FROM texts WHERE false')$$);
 SELECT fails($$SELECT * FROM simhash_tune(
     'INSERT INTO texts VALUES (1) RETURNING body')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT 1; SELECT 2')$$);
-SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 0)$$);
-SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10,
-    'nonesuch')$$);
-SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10,
-    'word-2', 'md5')$$);
-SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', 10,
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', sample => 0)$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', sample => 10,
+    profile => 'nonesuch')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', sample => 10,
+    profile => 'word-2', family => 'md5')$$);
+SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts', sample => 10,
     at_least => 'NaN')$$);
 SELECT fails($$SELECT * FROM simhash_tune('SELECT body FROM texts',
     similarity => 'dice')$$);

@@ -74,7 +74,7 @@ SELECT (SELECT count(*) FROM simhash_pairs('SELECT id, mh, body FROM docs', 8, '
     (SELECT count(*) FROM simhash_pairs('SELECT id, mh, body FROM docs', 8, 'body')) AS fewer;
 -- near rows let more pairs pass than two texts by themselves, and none fewer
 SELECT count(*) > 100 AS many, count(*) FILTER (WHERE p.a IS NULL) AS missed
-FROM docs AS x JOIN docs AS y ON x.id < y.id AND hamming(x.mh, y.mh) <= 8 AND simhash_alike(x.body, y.body, .7)
+FROM docs AS x JOIN docs AS y ON x.id < y.id AND hamming(x.mh, y.mh) <= 8 AND simhash_alike(x.body, y.body, at_least => .7)
 LEFT JOIN simhash_pairs('SELECT id, mh, body FROM docs', 8, 'body', 'alike', .7) AS p ON p.a = x.id AND p.b = y.id;
 UPDATE docs SET body = p.body FROM plainly AS p WHERE p.id = docs.id;
 DROP TABLE plainly;
@@ -314,7 +314,7 @@ END $$;
 SELECT * FROM undone('made', 'mh', 8, 'simhash_jaccard(x.body, y.body)', .8,
     ', similarity => ''jaccard''');
 SELECT * FROM undone('made', 'mh', 8, 'simhash_alike(x.body, y.body)::int', 1);
-SELECT * FROM undone('made', 'both_of', 8, 'simhash_alike(x.title || x.body, y.title || y.body, .7)::int', 1,
+SELECT * FROM undone('made', 'both_of', 8, 'simhash_alike(x.title || x.body, y.title || y.body, at_least => .7)::int', 1,
     ', at_least => .7');
 SELECT * FROM undone('made', 'plain', 8, 'simhash_jaccard(lower(x.body), lower(y.body))', .8,
     ', document => ''lower(t.body)'', similarity => ''jaccard''');
@@ -367,7 +367,7 @@ WHERE section = 'advice' OR item ~ 'similar';
 SELECT item, regexp_replace(value, '[0-9]+(\.[0-9]+)?', 'N', 'g') AS value FROM simhash_report('made', 'plain', 10) WHERE item = 'estimate' OR item ~ 'similar';
 SELECT item, regexp_replace(value, '[0-9]+(\.[0-9]+)?', 'N', 'g') AS value FROM simhash_report('made', 'plain', 10, document => 'body', similarity => 'none')
 WHERE item = 'estimate';
-SELECT item, regexp_replace(value, '[0-9]+(\.[0-9]+)?', 'N', 'g') AS value FROM simhash_report('made', 'plain', 3, '{site}', 'words', at_least => .75)
+SELECT item, regexp_replace(value, '[0-9]+(\.[0-9]+)?', 'N', 'g') AS value FROM simhash_report('made', 'plain', 3, within => '{site}', document => 'words', at_least => .75)
 WHERE item = 'delete';
 SELECT said('mh'), simhash_dedup_sql('made', 'mh', similarity => 'none') ~ '^-- by an estimate' AS estimate,
        simhash_dedup_sql('made', 'mh', kind => 'connected') ~ '^-- .* similar to another row' AS another;

@@ -36,8 +36,8 @@ DECLARE
     query text := format('SELECT id, %I %s, %I FROM docs', fp, groups, document);
     by_profile text := coalesce(', ' || quote_literal(profile), '');
     measure text := CASE similarity
-        WHEN 'alike' THEN format('CASE WHEN simhash_alike(x.%I, y.%1$I, %s %s) THEN simhash_jaccard(x.%1$I, y.%1$I %3$s) END',
-                                 document, at_least, by_profile)
+        WHEN 'alike' THEN format('CASE WHEN simhash_alike(x.%I, y.%1$I, at_least => %s %s) THEN simhash_jaccard(x.%1$I, y.%1$I %4$s) END',
+                                 document, at_least, coalesce(', profile => ' || quote_literal(profile), ''), by_profile)
         WHEN 'containment' THEN format('simhash_containment(y.%I, x.%1$I %s)', document, by_profile)
         WHEN 'hamming' THEN format('CASE WHEN hamming(x.%I, y.%1$I) <= %s THEN 1 - hamming(x.%1$I, y.%1$I)'
                                    ' / CASE %1$L WHEN ''wide'' THEN 128 ELSE 64 END::float8 END', document, at_most)

@@ -272,14 +272,14 @@ simhash_containment_features(PG_FUNCTION_ARGS)
 	return return_similarity(fcinfo, SIMHASH_CONTAINMENT, true);
 }
 
-/* Are arguments 0 and 1 alike, by argument 2 at least? */
+/* Are arguments 0 and 1 alike, at least as much as another argument says? */
 static Datum
-return_alike(FunctionCallInfo fcinfo, SimhashComparison *comparison)
+return_alike(FunctionCallInfo fcinfo, SimhashComparison *comparison, int at_least)
 {
 	double		similarity;
 	SimhashVerdict verdict;
 
-	comparison->at_least = simhash_check_at_least(PG_GETARG_FLOAT8(2));
+	comparison->at_least = simhash_check_at_least(PG_GETARG_FLOAT8(at_least));
 	verdict = simhash_compare(comparison, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1),
 							  &similarity);
 	if (similarity < 0)
@@ -288,8 +288,8 @@ return_alike(FunctionCallInfo fcinfo, SimhashComparison *comparison)
 }
 
 /*
- * simhash_alike(a text, b text, at_least double precision DEFAULT 0.8,
- *		profile text DEFAULT NULL, similarity text DEFAULT 'alike') -> boolean
+ * simhash_alike(a text, b text, similarity text DEFAULT 'alike',
+ *		at_least double precision DEFAULT 0.8, profile text DEFAULT NULL) -> boolean
  *
  * Are two documents alike, so that one may go for the other?  The head of judge.c
  * says how that is judged.  NULL when one of them has no feature; a NULL profile is
@@ -303,17 +303,17 @@ simhash_alike(PG_FUNCTION_ARGS)
 {
 	SimhashComparison comparison = {.arrays = false};
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(2))
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_ARGISNULL(3))
 		PG_RETURN_NULL();
-	comparison.profile = simhash_profile_argument(fcinfo, 3);
-	comparison.measure = simhash_get_measure(simhash_optional_argument(fcinfo, 4));
+	comparison.profile = simhash_profile_argument(fcinfo, 4);
+	comparison.measure = simhash_get_measure(simhash_optional_argument(fcinfo, 2));
 	if (!simhash_measures[comparison.measure].aligned)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"similarity\" is \"%s\"",
 						simhash_measures[comparison.measure].name),
 				 errhint("It must be \"alike\", \"alike-but-digits\", \"alike-but-signs\" or \"alike-words\".")));
-	return return_alike(fcinfo, &comparison);
+	return return_alike(fcinfo, &comparison, 3);
 }
 
 /*
@@ -332,5 +332,5 @@ simhash_alike_features(PG_FUNCTION_ARGS)
 		.measure = SIMHASH_BY_ALIKE,.profile = sh_default_profile,.arrays = true
 	};
 
-	return return_alike(fcinfo, &comparison);
+	return return_alike(fcinfo, &comparison, 2);
 }

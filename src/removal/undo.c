@@ -259,7 +259,8 @@ undo_plan(Removal *removal)
 }
 
 /*
- * simhash_dedup_undo(relation regclass, log regclass, plan regclass DEFAULT NULL)
+ * simhash_dedup_undo(relation regclass, plan regclass DEFAULT NULL,
+ *		log regclass DEFAULT NULL)
  *
  * Put back what simhash_dedup_apply has kept in a log, and say so in the plan, if it is
  * given.  What cannot be put back stays in the log.
@@ -273,9 +274,9 @@ simhash_dedup_undo(PG_FUNCTION_ARGS)
 {
 	Undo		undo = {.removal.undo = true};
 
-	simhash_check_not_null(fcinfo, 0, 1);
-	undo.removal.log_oid = PG_GETARG_OID(1);
-	undo.removal.plan = PG_ARGISNULL(2) ? InvalidOid : PG_GETARG_OID(2);
+	simhash_check_not_null(fcinfo, 0, 2);
+	undo.removal.plan = PG_ARGISNULL(1) ? InvalidOid : PG_GETARG_OID(1);
+	undo.removal.log_oid = PG_GETARG_OID(2);
 	simhash_removal_call(&undo.removal, fcinfo, undo_plan);
 	PG_RETURN_VOID();
 }

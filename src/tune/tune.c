@@ -102,31 +102,31 @@ get_tune_arguments(FunctionCallInfo fcinfo, SimhashTuneCall *call)
 	SimhashDerivation *derived = &call->derived;
 	const TargetEntry *second;
 
-	simhash_check_not_null(fcinfo, 0, 1, 5);
+	simhash_check_not_null(fcinfo, 0, 2, 5);
 	call->query.text = simhash_text_argument(fcinfo, 0);
-	call->sample = PG_GETARG_INT64(1);
+	call->sample = PG_GETARG_INT64(5);
 	call->query.example = "SELECT body FROM docs";
-	call->at_least = simhash_check_at_least(PG_GETARG_FLOAT8(5));
+	call->at_least = simhash_check_at_least(PG_GETARG_FLOAT8(2));
 	simhash_analyze(&call->query);
 	second = get_tle_by_resno(call->query.query->targetList, 2);
 	call->known = second == NULL || second->resjunk;
 	derived->measure = SIMHASH_JACCARD;
 	derived->profile = sh_default_profile;
-	if (!PG_ARGISNULL(2))
-		derived->profile = simhash_get_profile(PG_GETARG_TEXT_PP(2));
 	if (!PG_ARGISNULL(3))
+		derived->profile = simhash_get_profile(PG_GETARG_TEXT_PP(3));
+	if (!PG_ARGISNULL(4))
 		derived->measure =
-			simhash_choose(fcinfo, 3, "minhash", "simhash") ?
+			simhash_choose(fcinfo, 4, "minhash", "simhash") ?
 			SIMHASH_JACCARD : SIMHASH_COSINE;
-	call->measure = PG_ARGISNULL(4) ||
-		simhash_choose(fcinfo, 4, "jaccard", "cosine") ?
+	call->measure = PG_ARGISNULL(1) ||
+		simhash_choose(fcinfo, 1, "jaccard", "cosine") ?
 		SIMHASH_JACCARD : SIMHASH_COSINE;
 }
 
 /*
- * simhash_tune(query text, sample bigint DEFAULT 1000,
- *		profile text DEFAULT NULL, family text DEFAULT NULL,
- *		similarity text DEFAULT NULL, at_least double precision DEFAULT 0.8)
+ * simhash_tune(query text, similarity text DEFAULT NULL,
+ *		at_least double precision DEFAULT 0.8, profile text DEFAULT NULL,
+ *		family text DEFAULT NULL, sample bigint DEFAULT 1000)
  *		-> setof (k integer, pairs bigint, "precision" double precision,
  *		recall double precision, comparisons double precision,
  *		recommended boolean, advice text)

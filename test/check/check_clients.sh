@@ -29,7 +29,7 @@ cat >"$work/calls" <<-'END'
 	(SELECT count(*) FROM simhash_clusters_as(NULL::text, $1, $2))	["SELECT body, fp FROM docs", 1]
 	(SELECT max(value) FROM simhash_report('docs', $1, $2) WHERE item = 'clusters')	["fp", 1]
 	md5(simhash_dedup_sql('docs', $1, $2, $3, $4))	["fp", 8, "star", "id"]
-	(SELECT count(*) FROM simhash_tune($1, $2))	["SELECT body FROM docs", 10]
+	(SELECT count(*) FROM simhash_tune($1, $2, $3))	["SELECT body FROM docs", "cosine", 0.5]
 	(SELECT count(*) FROM simhash_explain($1, $2, $3, $4))	["some text", "other text", "word-1", 5]
 	simhash($1)	["some text"]
 	simhash($1, $2)	["some text", "word-1"]

@@ -204,9 +204,10 @@ class Round:
         """An expression: the similarity of a row to one before it, or NULL."""
         profile = ", '%s'" % self.profile if self.profile else ''
         if self.measure == 'alike':
-            return ('CASE WHEN simhash_alike({0}, {1}, {2}{3}) THEN'
+            return ('CASE WHEN simhash_alike({0}, {1}, at_least => {2}{4}) THEN'
                     ' simhash_jaccard({0}, {1}{3}) END').format(
-                        goes, stays, self.least, profile)
+                        goes, stays, self.least, profile,
+                        profile.replace(', ', ', profile => '))
         return 'simhash_%s(%s, %s%s)' % (self.measure, goes, stays, profile)
 
     def create(self):

@@ -266,7 +266,7 @@ INSERT INTO questions (query, brute) VALUES
 -- the log puts all back
 CREATE FUNCTION put_back() RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    CALL simhash_dedup_undo('cleaned', 'cleaned_log');
+    CALL simhash_dedup_undo('cleaned', log => 'cleaned_log');
     RETURN (SELECT count(*) || ' ' || string_agg(DISTINCT left(who, 6), ' ') FROM cleaned JOIN likes ON id = doc);
 END $$;
 INSERT INTO questions (query, brute) VALUES ('SELECT put_back()', $$SELECT '20 reader'$$);

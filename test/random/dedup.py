@@ -987,9 +987,9 @@ class Round:
 
     def undo(self, order):
         for i in order:
-            plan = ', ' + literal(self.plans[i]) if self.with_plan else ''
-            self.call('CALL public.simhash_dedup_undo(%s, %s%s)' % (
-                literal(self.source()), literal(self.logs[i]), plan))
+            plan = literal(self.plans[i]) if self.with_plan else 'NULL'
+            self.call('CALL public.simhash_dedup_undo(%s, %s, %s)' % (
+                literal(self.source()), plan, literal(self.logs[i])))
 
     def edit_children(self, children, by):
         """Change a column of children; returns those that others let it be changed of."""
@@ -1087,7 +1087,7 @@ $$ BEGIN RAISE EXCEPTION 'a trap was run'; END $$;
 """
 FUNCTIONS = (('hamming(bigint, bigint)', 'integer'),
              ('hamming(varbit, varbit)', 'integer'),
-             ('simhash_alike(text, text, float8, text)', 'boolean'),
+             ('simhash_alike(text, text, text, float8)', 'boolean'),
              ('simhash_jaccard(text, text, text)', 'float8'),
              ('format(text, integer)', 'text'), ('format(text, text)', 'text'),
              ('format(text, date)', 'text'), ('format(text, bigint)', 'text'),
@@ -1097,7 +1097,7 @@ FUNCTIONS = (('hamming(bigint, bigint)', 'integer'),
 BETTER = (('hamming(varbit, varbit)', 'integer'),
           ('hamming(bit, varbit)', 'integer'),
           ('simhash_jaccard(varchar, varchar)', 'float8'),
-          ('simhash_alike(varchar, varchar, numeric)', 'boolean'))
+          ('simhash_alike(varchar, varchar, text, numeric)', 'boolean'))
 
 
 def prepare(connection):

@@ -225,7 +225,7 @@ RECEIVED = {
         'SELECT simhash_jaccard($1, $1), simhash_cosine($1::text[], $1)',
         'SELECT simhash_features($1::text[])',
         'SELECT count(*) FROM simhash_explain($1::text[], $1)',
-        "SELECT count(*) FROM simhash_report('t0', 'fp', 3, $1)",
+        "SELECT count(*) FROM simhash_report('t0', 'fp', 3, within => $1)",
     ],
 }
 

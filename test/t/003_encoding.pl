@@ -45,8 +45,8 @@ SELECT simhash(body), minhash(body), simhash_jaccard(body, '天地玄黄'),
 	simhash_containment('天地玄黄，宇宙', body), simhash_alike(body, translate(body, '，。', '  ')),
 	simhash_alike(body, replace(body, '宇宙', '$ 宇宙')), simhash_alike(body, body || body)
 FROM docs ORDER BY 1, 2;
-SELECT count(*) FILTER (WHERE simhash_alike(a.body, b.body, 0.3)),
-	count(*) FILTER (WHERE NOT simhash_alike(a.body, b.body, 0.3)) FROM docs AS a, docs AS b;
+SELECT count(*) FILTER (WHERE simhash_alike(a.body, b.body, at_least => 0.3)),
+	count(*) FILTER (WHERE NOT simhash_alike(a.body, b.body, at_least => 0.3)) FROM docs AS a, docs AS b;
 SELECT p.* FROM docs, simhash_passages(body) AS p ORDER BY 1, 2, 3, 4;
 SELECT s.* FROM docs AS a, docs AS b, simhash_shared(a.body, b.body) AS s
 WHERE simhash(a.body) < simhash(b.body) ORDER BY 1, 2, 3, 4;

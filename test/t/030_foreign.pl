@@ -166,7 +166,7 @@ is( $main->safe_psql('postgres', "SELECT count(*), count(value) FROM simhash_rep
 	WHERE section = 'largest clusters'"), '5|0', 'the largest clusters');
 
 # Groups go along.
-my $groups = "SELECT section, item, value FROM simhash_report('%s', 'fp', 3, '{site}')
+my $groups = "SELECT section, item, value FROM simhash_report('%s', 'fp', 3, within => '{site}')
 	WHERE section IN ('table', 'sizes')";
 $main->safe_psql('postgres', "CREATE TABLE sites AS SELECT id, id % 7 AS site, fp FROM here");
 $far[0]->safe_psql('postgres',

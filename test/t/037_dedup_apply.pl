@@ -234,7 +234,7 @@ my $run = start_removal(\my $last, 10);
 ok($run->finish, 'it goes on') or diag($last);
 judge('again');
 is(sql('SELECT count(*) FROM docs'), '100', 'and does all that is left');
-is(sql("CALL simhash_dedup_undo('docs', 'gone_docs');
+is(sql("CALL simhash_dedup_undo('docs', log => 'gone_docs');
 	SELECT count(*) FROM gone_docs"), '0', 'it can be put back');
 ok(dump_all() eq $before, 'byte by byte');
 

@@ -361,7 +361,7 @@ CALL made.simhash_dedup_apply('docs', 'plan', log => 'gone_plan');
 SELECT count(*) FROM made.ran;
 SELECT count(*) FROM plan;
 SELECT count(*) FROM docs WHERE id > 2;
-CALL made.simhash_dedup_undo('docs', 'gone_plan');
+CALL made.simhash_dedup_undo('docs', log => 'gone_plan');
 SELECT count(*) FROM docs WHERE id > 2;
 END
 
@@ -390,7 +390,7 @@ SELECT count(*) FROM (SELECT FROM "'""$simhash$ %s &S;".simhash_check_clusters('
 CREATE TABLE plan_2 AS SELECT * FROM "'""$simhash$ %s &S;".simhash_dedup_plan('docs', 'fp');
 CALL "'""$simhash$ %s &S;".simhash_dedup_apply('docs', 'plan_2', log => 'gone');
 SELECT count(*) FROM docs;
-CALL "'""$simhash$ %s &S;".simhash_dedup_undo('docs', 'gone');
+CALL "'""$simhash$ %s &S;".simhash_dedup_undo('docs', log => 'gone');
 SELECT "'""$simhash$ %s &S;".simhash_dedup_sql('docs', 'fp') \gexec
 SELECT count(*) - 1 FROM docs;
 SELECT "'""$simhash$ %s &S;".simhash_drop_keys('docs') \gset
