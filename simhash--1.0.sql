@@ -278,7 +278,7 @@ COMMENT ON TYPE simhash_idf IS
 'how rare features are: document frequencies, or weights that were given';
 
 CREATE FUNCTION simhash_idf_from(
-    features text[], idf double precision[], profile text DEFAULT NULL)
+    features text[], weights double precision[], profile text DEFAULT NULL)
 RETURNS simhash_idf
 AS 'MODULE_PATHNAME', 'simhash_idf_from'
 LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
@@ -922,7 +922,7 @@ SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming_near(bigint, bigint) IS
 'implementation of ~= operator';
 
-CREATE FUNCTION hamming_within(fingerprint bigint, ball hamming_ball)
+CREATE FUNCTION hamming_within(fp bigint, ball hamming_ball)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_within'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1
@@ -930,7 +930,7 @@ SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming_within(bigint, hamming_ball) IS
 'implementation of <@ operator';
 
-CREATE FUNCTION hamming_contains(ball hamming_ball, fingerprint bigint)
+CREATE FUNCTION hamming_contains(ball hamming_ball, fp bigint)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_contains'
 LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE COST 1
@@ -1029,14 +1029,14 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION hamming_bit_ball(bit, bigint) IS
 'the ball of bit strings with that center and radius';
 
-CREATE FUNCTION hamming_within(fingerprint bit, ball hamming_bit_ball)
+CREATE FUNCTION hamming_within(fp bit, ball hamming_bit_ball)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_bit_within'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
 COMMENT ON FUNCTION hamming_within(bit, hamming_bit_ball) IS
 'implementation of <@ operator';
 
-CREATE FUNCTION hamming_contains(ball hamming_bit_ball, fingerprint bit)
+CREATE FUNCTION hamming_contains(ball hamming_bit_ball, fp bit)
 RETURNS boolean
 AS 'MODULE_PATHNAME', 'hamming_bit_contains'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
@@ -1261,7 +1261,7 @@ COMMENT ON FUNCTION hamming_index_check(regclass, boolean) IS
 -- Key columns
 ----------------------------------------------------------------------------
 
-CREATE FUNCTION simhash_key(fingerprint bigint, block integer)
+CREATE FUNCTION simhash_key(fp bigint, block integer)
 RETURNS smallint
 AS 'MODULE_PATHNAME', 'simhash_key'
 LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1;
@@ -2113,7 +2113,7 @@ COMMENT ON FUNCTION simhash_guard() IS
 
 -- Inserts rows, and returns those that it leaves out.
 CREATE FUNCTION simhash_guard_load(
-    guarded regclass, query text,
+    relation regclass, query text,
     OUT id text, OUT near text, OUT distance integer, OUT similarity double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'simhash_guard_load'

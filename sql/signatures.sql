@@ -45,6 +45,33 @@ PREPARE hamming AS SELECT hamming($1::bigint, $2), hamming(fp, $3) FROM docs WHE
 EXECUTE hamming (5, 9007199254740991, 7);
 
 ----------------------------------------
+-- one name, type and place for each argument
+----------------------------------------
+
+-- the arguments of what users call: not of parts of operators and aggregates, nor of
+-- what begins with an underscore
+CREATE VIEW argument AS
+SELECT p.oid::regprocedure AS function, name, type, n
+FROM pg_proc AS p JOIN pg_depend AS d
+     ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e',
+     LATERAL unnest(proargnames[1:pronargs], proargtypes::regtype[]) WITH ORDINALITY AS a (name, type, n)
+WHERE d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
+      AND proname !~ '^_' AND 'internal'::regtype <> ALL (proargtypes)
+      AND p.oid NOT IN (SELECT oprcode FROM pg_operator) AND name <> '';
+SELECT name, array_agg(DISTINCT type::text) AS types FROM argument
+WHERE name NOT IN (
+    'a', 'b',           -- two of a kind, whatever that is
+    'center', 'ball',   -- of bigints, or of bit strings
+    'weights',          -- of lexemes they are real[], as in ts_rank
+    'log')              -- the name of a table to be made, or the table
+GROUP BY name HAVING count(DISTINCT type) > 1 ORDER BY name;
+SELECT x.name, y.name AS after, min(x.function::text) AS function, min(v.function::text) AS otherwise
+FROM argument AS x JOIN argument AS y ON y.function = x.function AND y.n > x.n
+     JOIN argument AS v ON v.name = y.name JOIN argument AS w ON w.name = x.name AND w.function = v.function AND w.n > v.n
+WHERE x.name < y.name GROUP BY x.name, y.name ORDER BY x.name, y.name;
+DROP VIEW argument;
+
+----------------------------------------
 -- whole numbers
 ----------------------------------------
 

@@ -327,7 +327,7 @@ load_rows(void *context)
 }
 
 /*
- * simhash_guard_load(guarded regclass, query text)
+ * simhash_guard_load(relation regclass, query text)
  *		-> setof (id text, near text, distance integer, similarity double precision)
  *
  * Insert the rows of the query into a table with guards, one after the other, but for

@@ -29,7 +29,7 @@ check_block(int32 block)
 }
 
 /*
- * simhash_key(fingerprint bigint, block integer) -> smallint
+ * simhash_key(fp bigint, block integer) -> smallint
  *
  * The 16 bits of a block of the fingerprint, as a signed number.  Block 0 is
  * the most significant.

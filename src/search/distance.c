@@ -177,7 +177,7 @@ hamming_near(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_within(fingerprint bigint, ball hamming_ball) -> boolean;
+ * hamming_within(fp bigint, ball hamming_ball) -> boolean;
  * operator <@
  *
  * True when the fingerprint differs in at most ball.radius bits from
@@ -193,7 +193,7 @@ hamming_within(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_contains(ball hamming_ball, fingerprint bigint) -> boolean;
+ * hamming_contains(ball hamming_ball, fp bigint) -> boolean;
  * operator @>, the commutator of <@
  */
 Datum
@@ -253,7 +253,7 @@ hamming_bit(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_within(fingerprint bit, ball hamming_bit_ball) -> boolean;
+ * hamming_within(fp bit, ball hamming_bit_ball) -> boolean;
  * operator <@
  *
  * True when the fingerprint differs in at most ball.radius bits from
@@ -270,7 +270,7 @@ hamming_bit_within(PG_FUNCTION_ARGS)
 }
 
 /*
- * hamming_contains(ball hamming_bit_ball, fingerprint bit) -> boolean;
+ * hamming_contains(ball hamming_bit_ball, fp bit) -> boolean;
  * operator @>, the commutator of <@
  */
 Datum

@@ -43,7 +43,7 @@ static const struct
 }			sources[] =
 
 {
-	{"source", MAKES_FINGERPRINT, "bigint", {INT8OID}},
+	{"fingerprint", MAKES_FINGERPRINT, "bigint", {INT8OID}},
 	{"fingerprint", MAKES_FINGERPRINT, "bigint or bit",
 	{INT8OID, BITOID, VARBITOID}},
 	{"document", "Name a column or give an expression such as title || ' ' || %s.", NULL, {0}},

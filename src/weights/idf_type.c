@@ -204,7 +204,7 @@ check_duplicates(const ShIdfEntry *entries, int n)
 }
 
 /*
- * simhash_idf_from(features text[], idf double precision[],
+ * simhash_idf_from(features text[], weights double precision[],
  *		profile text DEFAULT NULL) -> simhash_idf
  *
  * The value that gives these weights to these features, and to all others
@@ -236,7 +236,7 @@ simhash_idf_from(PG_FUNCTION_ARGS)
 	{
 		CHECK_FOR_INTERRUPTS();
 		entries[i].hash = simhash_hash_text(idf.profile, features[i]);
-		entries[i].value = given_weight("idf", DatumGetFloat8(weights[i]));
+		entries[i].value = given_weight("weights", DatumGetFloat8(weights[i]));
 	}
 	sort_idf_entries(entries, n);
 	check_duplicates(entries, n);

@@ -57,8 +57,8 @@ DOCUMENTS = "(SELECT simhash_idf_agg(body) FROM docs)"
 GOOD = {
     'query': "'SELECT id, fp FROM docs'",
     'relation': "'docs'::regclass",
-    'fp': "'fp'", 'fingerprint': "'fp'",
-    'index': "'docs_fp'::regclass", 'guarded': "'loaded'::regclass",
+    'fingerprint': "'fp'",
+    'index': "'docs_fp'::regclass",
     'kind': "'star'", 'plan': "'play.plan'::regclass",
     'profile': 'NULL', 'keep': 'NULL', 'document': 'NULL', 'similarity': 'NULL',
     'at_least': 'NULL', 'at_most': 'NULL', 'apart': 'NULL', 'log': 'NULL',
@@ -82,7 +82,7 @@ BY_TYPE = {
     'anyelement': 'NULL::bigint',
 }
 # Those of the names that stand for other things in other types.
-BY_NAME = {'fingerprint': 'text', 'fp': 'text', 'index': 'regclass', 'center': 'bigint',
+BY_NAME = {'fingerprint': 'text', 'index': 'regclass', 'center': 'bigint',
            'column': 'name', 'k': 'bigint', 'words': 'bigint', 'similarity': 'text',
            'block': 'integer', 'idf': 'simhash_idf', 'weights': 'double precision[]',
            'features': 'text[]', 'document': 'text', 'bits': 'bigint'}
@@ -93,7 +93,6 @@ OWN = {
     ('simhash_clusters', 'keep'): "'first'",
     ('simhash_clusters_as', 'keep'): "'first'",
     ('simhash_idf_add', 'a'): DOCUMENTS, ('simhash_idf_add', 'b'): DOCUMENTS,
-    ('simhash_idf_from', 'idf'): "'{1,2}'::float8[]",
     ('simhash_tune', 'query'): "'SELECT body FROM docs'",
     ('simhash_tune', 'at_least'): '0.8',
     ('simhash_alike', 'at_least'): '0.8',
@@ -107,6 +106,7 @@ OWN = {
     ('simhash_add_clusters', 'schema'): 'NULL',
     ('simhash_add_clusters', 'indexed'): 'false',
     ('simhash_add_clusters', 'column'): "'other'",
+    ('simhash_guard_load', 'relation'): "'loaded'::regclass",
     ('simhash_current_cluster', 'relation'): "'kept'::regclass",
     ('simhash_check_clusters', 'relation'): "'kept'::regclass",
     ('simhash_mend_clusters', 'relation'): "'kept'::regclass",

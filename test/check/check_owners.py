@@ -356,7 +356,7 @@ def call(rng, function, relation, expression, indexes):
                                     function.defaults):
         if name == 'keep' and 'relation' in function.names:
             value = literal(rng.choice(['t.id', 't.id', 't.deep', 't.words DESC']), type_)
-        elif name == 'relation':
+        elif name == 'relation' and 'load' not in function.name:  # that INSERTs
             value = literal('near.' + relation, type_)
         elif name == 'apart':
             value = literal(rng.choice([None, 'near.apart']), type_)
@@ -371,7 +371,7 @@ def call(rng, function, relation, expression, indexes):
         elif type_ == 'anyelement':
             value = literal('NULL', id_type).replace("'", '')
             names.append('SELECT ' + value)
-        elif name in ('fingerprint', 'source'):
+        elif name == 'fingerprint':
             names.append('SELECT %s FROM near.%s AS t' % (expression, relation))
             value = literal(expression, type_)
         elif name in TEXTS and type_ != 'real[]':
