@@ -1399,6 +1399,16 @@ LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION simhash_components(text) IS
 'the ids that the pairs of a query (id, id) connect, in clusters';
 
+CREATE FUNCTION simhash_components_as(
+    id_type anyelement, query text,
+    OUT id anyelement, OUT cluster bigint, OUT representative anyelement,
+    OUT size bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'simhash_components'
+LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION simhash_components_as(anyelement, text) IS
+'the same with ids of a type of choice';
+
 ----------------------------------------------------------------------------
 -- Reports about a table
 ----------------------------------------------------------------------------

@@ -41,8 +41,45 @@ FROM simhash_components($$SELECT a, b FROM simhash_pairs('SELECT id, fp FROM doc
     FULL JOIN simhash_clusters('SELECT id, fp FROM docs', kind => 'connected') AS d USING (id);
 
 ----------------------------------------
+-- ids of other types
+----------------------------------------
+
+-- in their own order; a NULL is as above
+SELECT * FROM simhash_components_as(NULL::text, $$VALUES ('d', 'b'), ('10', '9'), ('b', 'a'), (NULL, 'c'), ('9', '9')$$);
+-- as those of numbers, whatever the type: of a length or none, by value or not; equal ones are one
+CREATE DOMAIN place AS bigint;
+CREATE FUNCTION compare(id_type anyelement, expression text) RETURNS TABLE (ids bigint, wrong bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format(
+        'SELECT count(*), count(*) FILTER (WHERE ROW(c.id, c.cluster, c.representative, c.size) IS DISTINCT FROM
+                                                 ROW(%1$s, f.cluster, %2$s, f.size))
+         FROM (SELECT *, row_number() OVER () AS nth FROM simhash_components_as(%3$L::%4$s, %5$L)) AS c
+             FULL JOIN (SELECT *, row_number() OVER () AS nth FROM found) AS f USING (nth)',
+        format(expression, 'f.id'), format(expression, 'f.representative'), id_type, pg_typeof(id_type),
+        format('SELECT %s, %s FROM edges', format(expression, 'a'), format(expression, 'b')));
+END $$;
+SELECT 'uuid' AS type, * FROM compare(NULL::uuid, 'lpad(to_hex(%s + 1000), 32, $z$0$z$)::uuid')
+UNION ALL SELECT 'text', * FROM compare(NULL::text, 'repeat(''long'', 30000) || (%s + 5000)')
+UNION ALL SELECT 'numeric', * FROM compare(NULL::numeric, 'round(%s::numeric, (random() * 9)::int)')
+UNION ALL SELECT 'integer', * FROM compare(NULL::int, '%s::int')
+UNION ALL SELECT 'date', * FROM compare(NULL::date, 'make_date(2000, 1, 1) + %s::int')
+UNION ALL SELECT 'integer[]', * FROM compare(NULL::int[], 'ARRAY[%s::int, 7]')
+UNION ALL SELECT 'place', * FROM compare(NULL::place, '%s::place')
+UNION ALL SELECT 'bigint', * FROM compare(NULL::bigint, '%s::smallint');
+-- with clusters of near-duplicates, and what joins them otherwise
+SELECT * FROM simhash_components_as(NULL::text, $$
+    SELECT a, b FROM simhash_pairs_as(NULL::text, 'SELECT ''doc '' || id, fp FROM docs WHERE id < 6')
+    UNION ALL VALUES ('doc 2', 'another')$$);
+
+----------------------------------------
 -- bad input
 ----------------------------------------
+
+SELECT fails($$SELECT * FROM simhash_components_as(NULL::uuid, 'SELECT 1, 2')$$);
+SELECT fails($$SELECT * FROM simhash_components_as(NULL::int, 'SELECT 1, 2::bigint')$$);
+SELECT fails($$SELECT * FROM simhash_components_as(NULL::point, 'SELECT point(1, 2), point(3, 4)')$$);
+SELECT fails($$SELECT * FROM simhash_components_as(NULL::money, 'SELECT 1::money, 2::money')$$);
+SELECT fails($$SELECT * FROM simhash_components_as(NULL::uuid, NULL)$$);
 
 SELECT * FROM simhash_components(NULL);
 SELECT fails($$SELECT * FROM simhash_components('SELECT 1')$$);
@@ -54,6 +91,9 @@ SELECT fails($$SELECT * FROM simhash_components('SELECT 1, 2; SELECT 3, 4')$$);
 SELECT fails($$SELECT * FROM simhash_components('SELECT 1 / (a - a), 2 FROM edges')$$);
 SET maintenance_work_mem = '1MB';
 SELECT regexp_replace(fails($$SELECT * FROM simhash_components('SELECT i, i FROM generate_series(1, 50000) AS i')$$), '\d+ bytes', 'N bytes') AS fails;
+SELECT regexp_replace(fails($$SELECT * FROM simhash_components_as(NULL::text, 'SELECT i::text, i::text FROM generate_series(1, 50000) AS i')$$), '\d+ bytes', 'N bytes') AS fails;
 RESET maintenance_work_mem;
 
 DROP TABLE edges, found, docs;
+DROP FUNCTION compare;
+DROP DOMAIN place;

@@ -223,7 +223,7 @@ simhash_trim_clusters(PG_FUNCTION_ARGS)
 
 	simhash_check_not_null(fcinfo, 0, 1, 2);
 	call.older_than = DatumGetCString(DirectFunctionCall1(interval_out,
-													PG_GETARG_DATUM(2)));
+														  PG_GETARG_DATUM(2)));
 	simhash_cluster_call(&call, fcinfo, 1, trim_clusters);
 	PG_RETURN_VOID();
 }

@@ -70,7 +70,7 @@ simhash_get_names(ArrayType *array, const char *argument, Datum **names)
 }
 
 /* The names of columns in an argument, as strings. */
-List *
+List	   *
 simhash_get_columns(ArrayType *array, const char *argument)
 {
 	List	   *columns = NIL;

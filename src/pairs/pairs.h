@@ -320,6 +320,8 @@ extern void simhash_read_rows(SimhashRows *rows,
 							  const SimhashStatement *query, bool sort);
 
 /* row_order.c */
+extern void simhash_begin_id_order(SortSupport order, Oid id_type,
+								   MemoryContext context);
 extern void simhash_order_rows(SimhashRows *rows, bool sort, void *memory);
 
 /* row_families.c */
@@ -332,6 +334,8 @@ extern int64 simhash_families_number(const SimhashRowSearch *search, uint32 row)
 extern SimhashGroups *simhash_groups_begin(TupleDesc desc,
 										   const Bitmapset *others,
 										   MemoryContext parent);
+extern uint32 simhash_group_of(SimhashGroups *groups, const Datum *values,
+							   const Datum **known);
 extern uint32 simhash_group_number(SimhashGroups *groups,
 								   TupleTableSlot *slot, bool *alone);
 extern int64 simhash_groups_bytes(const SimhashGroups *groups);

@@ -185,14 +185,14 @@ find_named_column(TupleDesc desc, const char *name, Oid type, Oid another)
 }
 
 /*
- * Find the columns that are none of groups: of documents, even where these are
- * not compared, and of apart.c.
+ * Find the columns that are none of groups: the id, the fingerprint, documents, even
+ * where these are not compared, and those of apart.c.
  */
 static Bitmapset *
 find_named_columns(SimhashRows *rows, TupleDesc desc)
 {
 	int			columns[4] = {find_named_column(desc, rows->document, InvalidOid, 0), -1, -1, -1};
-	Bitmapset  *named = NULL;
+	Bitmapset  *named = bms_add_range(NULL, 0, 1);
 
 	if (rows->plan)
 	{
@@ -249,7 +249,7 @@ begin_columns(void *context, TupleDesc desc)
 	if (rows->moment_column >= 0 && rows->earliest_column >= 0)
 		rows->moments = MemoryContextAlloc(rows->context,
 										   sizeof *rows->moments * rows->room);
-	if (!rows->complete && desc->natts == 2 + bms_num_members(named))
+	if (!rows->complete && desc->natts == bms_num_members(named))
 		return;
 	rows->groups = MemoryContextAlloc(rows->context,
 									  sizeof(uint32) * rows->room);

@@ -113,7 +113,7 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute)
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("cannot group rows by a column of type %s",
 						format_type_be(attribute->atttypid)),
-				 errdetail("Rows are grouped by column \"%s\" of the query, as it comes after the fingerprint, but its type has no default operator class for hashing.",
+				 errdetail("Rows are grouped by column \"%s\" of the query, but its type has no default operator class for hashing.",
 						   NameStr(attribute->attname)),
 				 errhint("Leave the column out, or have the query cast it to another type, such as text.")));
 	if (!simhash_can_hash(attribute->atttypid, attribute->attcollation))
@@ -129,9 +129,8 @@ begin_column(GroupColumn *column, Form_pg_attribute attribute)
 }
 
 /*
- * Begin to number the groups of rows of a query that has a column or more
- * after the first two, besides others that are none of groups.  All memory is in
- * a child of the given context.
+ * Begin to number the groups of rows of a query, by its columns but for others
+ * that are none of groups.  All memory is in a child of the given context.
  */
 SimhashGroups *
 simhash_groups_begin(TupleDesc desc, const Bitmapset *others,
@@ -148,7 +147,7 @@ simhash_groups_begin(TupleDesc desc, const Bitmapset *others,
 											 sizeof *groups->columns);
 	groups->row = MemoryContextAlloc(context, (Size) desc->natts *
 									 sizeof *groups->row);
-	for (int i = 2; i < desc->natts; i++)
+	for (int i = 0; i < desc->natts; i++)
 	{
 		if (bms_is_member(i, others))
 			continue;
@@ -179,6 +178,25 @@ copy_values(SimhashGroups *groups, const Datum *values)
 	return copy;
 }
 
+/* The number of the group of such values, of which *known is a copy that stays. */
+uint32
+simhash_group_of(SimhashGroups *groups, const Datum *values, const Datum **known)
+{
+	MemoryContext old = MemoryContextSwitchTo(groups->scratch);
+	bool		found;
+	KnownGroup *group = groups_insert(groups->table, values, &found);
+
+	if (!found)
+	{
+		group->values = copy_values(groups, values);
+		group->number = groups->count++;
+	}
+	*known = group->values;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(groups->scratch);
+	return group->number;
+}
+
 /*
  * The number of a row's group, and whether the row is alone in it by a NULL, as its
  * fingerprint may be.
@@ -186,11 +204,7 @@ copy_values(SimhashGroups *groups, const Datum *values)
 uint32
 simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot, bool *alone)
 {
-	const Datum *values = groups->row;
-	MemoryContext old;
-	uint32		number;
-	KnownGroup *group;
-	bool		found;
+	const Datum *known;
 
 	*alone = slot->tts_isnull[1];
 	for (int i = 0; i < groups->n; i++)
@@ -200,19 +214,7 @@ simhash_group_number(SimhashGroups *groups, TupleTableSlot *slot, bool *alone)
 		*alone = *alone || slot->tts_isnull[place];
 		groups->row[i] = slot->tts_values[place];
 	}
-	if (*alone)
-		return groups->count++;
-	old = MemoryContextSwitchTo(groups->scratch);
-	group = groups_insert(groups->table, values, &found);
-	if (!found)
-	{
-		group->values = copy_values(groups, values);
-		group->number = groups->count++;
-	}
-	number = group->number;
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(groups->scratch);
-	return number;
+	return *alone ? groups->count++ : simhash_group_of(groups, groups->row, &known);
 }
 
 /* The memory that groups take. */

@@ -20,23 +20,22 @@ typedef struct IdOrder
 	const SimhashRows *rows;
 } IdOrder;
 
-/* Prepare to compare ids. */
-static void
-begin_id_order(IdOrder *order, const SimhashRows *rows)
+/* Prepare to compare ids of that type, by what is kept in a context. */
+void
+simhash_begin_id_order(SortSupport order, Oid id_type, MemoryContext context)
 {
-	TypeCacheEntry *type = lookup_type_cache(rows->id_type, TYPECACHE_LT_OPR);
+	TypeCacheEntry *type = lookup_type_cache(id_type, TYPECACHE_LT_OPR);
 
 	if (!OidIsValid(type->lt_opr))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("cannot order ids of type %s",
-						format_type_be(rows->id_type)),
+						format_type_be(id_type)),
 				 errhint("Have the query cast them to another type, such as text.")));
 	memset(order, 0, sizeof *order);
-	order->sort.ssup_cxt = CurrentMemoryContext;
-	order->sort.ssup_collation = type->typcollation;
-	PrepareSortSupportFromOrderingOp(type->lt_opr, &order->sort);
-	order->rows = rows;
+	order->ssup_cxt = context;
+	order->ssup_collation = type->typcollation;
+	PrepareSortSupportFromOrderingOp(type->lt_opr, order);
 }
 
 /* For qsort_arg: rows by id. */
@@ -86,7 +85,8 @@ simhash_order_rows(SimhashRows *rows, bool sort, void *memory)
 	bool		ascending = true;
 	IdOrder		order;
 
-	begin_id_order(&order, rows);
+	simhash_begin_id_order(&order.sort, rows->id_type, CurrentMemoryContext);
+	order.rows = rows;
 	for (uint32 i = 0; i < rows->n; i++)
 	{
 		numbers[i] = i;
