@@ -60,10 +60,9 @@
 
 /*
  * Up to so many rows a bitmap takes longer to set up, 5 us, than it saves, which
- * cost_bitmap_heap_scan() does not know: to the planner they lie in some order.
+ * cost_bitmap_heap_scan() does not know: to the planner they lie side by side.
  */
 #define HAMMING_FEW_ROWS			4
-#define HAMMING_FEW_CORRELATION		0.5
 
 /*
  * The radius of a search that is known at execution time only: the same that
@@ -412,7 +411,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 							   add_predicate_to_index_quals(index, quals),
 							   index->rel->relid, JOIN_INNER, NULL);
 	rows = *selectivity * extent.rows;
-	*correlation = rows <= HAMMING_FEW_ROWS ? HAMMING_FEW_CORRELATION : 0.0;
+	*correlation = rows <= HAMMING_FEW_ROWS ? 1.0 : 0.0;
 	if (index->nkeycolumns > 1)
 		*selectivity = Max(*selectivity, random_share(search.layout, search.radius));
 
