@@ -24,13 +24,13 @@ MODULE_big = simhash
 DATA = $(notdir $(wildcard $(srcdir)/simhash--*.sql))
 
 # The wings of src/, from the top down.
-clusters = bind check commands connected create drop faults fill forest ids join \
-	members mend setup split sql star step table terms texts trigger trigger_bind \
-	trim xact
-guard = guard_action guard_apart guard_bind guard_document guard_fill guard_fingerprint \
-	guard_group guard_index guard_key guard_known guard_load guard_lock guard_mark guard_moved guard_options \
-	guard_row guard_search guard_shard guard_space guard_statement guard_terms \
-	guard_time guard_trigger
+clusters = connected forest ids members star table terms texts trigger \
+	trigger_bind xact
+clusters/upkeep = bind check create fill join mend setup sql step trim
+guard = guard_action guard_fill guard_key guard_load guard_mark guard_options guard_trigger
+near = near_apart near_bind near_document near_fingerprint near_group near_index near_known \
+	near_lock near_moved near_row near_search near_shard near_space near_statement near_terms \
+	near_time
 index = hamming_am hamming_btree hamming_columns hamming_cost hamming_insert \
 	hamming_validate hamming_value hamming_warm
 index/build = hamming_build hamming_load hamming_sort
@@ -64,7 +64,7 @@ core/foreign = digest hashbits python recipes
 core/text = ascii borders fold html html_article html_elements html_references \
 	letters profile shared_runs text windows word_places
 
-WINGS = removal clusters guard index index/build index/check index/scan planner keys \
+WINGS = removal clusters/upkeep clusters guard near index index/build index/check index/scan planner keys \
 	report tune pairs query search weights compare fingerprint
 CORE = core/pairs core/blocks core/weights core/fingerprint core/foreign core/text
 

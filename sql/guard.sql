@@ -1,6 +1,6 @@
 --
--- guard_trigger.c, guard_bind.c, guard_statement.c, guard_space.c, guard_lock.c,
--- guard_search.c: simhash_guard
+-- guard_trigger.c, near_bind.c, near_statement.c, near_space.c, near_lock.c,
+-- near_search.c: simhash_guard
 --
 
 \getenv srcdir PG_ABS_SRCDIR

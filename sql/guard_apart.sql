@@ -1,5 +1,5 @@
 --
--- guard_apart.c: rows that somebody has said are no near-duplicates of each other
+-- near_apart.c: rows that somebody has said are no near-duplicates of each other
 --
 
 \getenv srcdir PG_ABS_SRCDIR

@@ -1,5 +1,5 @@
 --
--- guard_fingerprint.c, guard_lock.c: simhash_guard on a column of type bit(n)
+-- near_fingerprint.c, near_lock.c: simhash_guard on a column of type bit(n)
 --
 
 \getenv srcdir PG_ABS_SRCDIR

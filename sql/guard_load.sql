@@ -1,5 +1,5 @@
 --
--- guard_load.c, guard_known.c: many rows through the guards of a table at once
+-- guard_load.c, near_known.c: many rows through the guards of a table at once
 --
 
 \getenv srcdir PG_ABS_SRCDIR

@@ -1,5 +1,5 @@
 --
--- guard_document.c: by which measure simhash_guard compares documents, and what a
+-- near_document.c: by which measure simhash_guard compares documents, and what a
 -- document is
 --
 

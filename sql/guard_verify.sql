@@ -1,5 +1,5 @@
 --
--- guard_terms.c: the options 'similarity' and 'at_least' of simhash_guard
+-- near_terms.c: the options 'similarity' and 'at_least' of simhash_guard
 --
 
 \getenv srcdir PG_ABS_SRCDIR

@@ -1,5 +1,5 @@
 --
--- guard_group.c, guard_space.c: the option within=column,... of simhash_guard
+-- near_group.c, near_space.c: the option within=column,... of simhash_guard
 --
 
 \getenv srcdir PG_ABS_SRCDIR

@@ -9,7 +9,7 @@
  */
 #include "simhash.h"
 
-#include "guard/guard.h"
+#include "near/near.h"
 #include "index/hamming.h"
 #include "planner/planner.h"
 #include "query/query.h"
@@ -24,6 +24,6 @@ _PG_init(void)
 	simhash_progress_init();
 	hamming_init();
 	simhash_install_planner(hamming_costestimate);
-	simhash_guard_init();
+	simhash_near_init();
 	MarkGUCPrefixReserved("simhash");
 }

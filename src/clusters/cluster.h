@@ -27,7 +27,7 @@
  *				first may be rolled back or deleted; it has a negative number
  *	start		a representative, or copy, that a statement has added, and takes back
  *				as it ends if no row needs it (star.c, xact.c)
- *	fault		what simhash_check_clusters() finds (faults.c), and to mend is to put
+ *	fault		what simhash_check_clusters() finds (check.c), and to mend is to put
  *				it right (mend.c)
  *	trim		to delete what no row is in from the table of the clusters (trim.c)
  *
@@ -38,7 +38,7 @@
 #ifndef SIMHASH_CLUSTER_H
 #define SIMHASH_CLUSTER_H
 
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
@@ -74,7 +74,7 @@ typedef struct ClusterTerms
 
 	/* the root, the table whose rows are in clusters */
 	Oid			root;
-	GuardTerms	terms;			/* their type is not set by the deed */
+	NearTerms	terms;			/* their type is not set by the deed */
 	AttrNumber	cluster;		/* the column that we keep */
 	AttrNumber	since;			/* that of the time, or 0 */
 	List	   *generated;		/* of ClusterGenerated */
@@ -105,13 +105,13 @@ typedef struct ClusterKey
 #define CLUSTER_CONNECTED	2
 #define CLUSTER_KEYS		12
 
-extern const ClusterKey simhash_cluster_keys[CLUSTER_KEYS];
+extern const ClusterKey simhash_clusters_keys[CLUSTER_KEYS];
 
 /* The number of the column of such a key; 0 if the terms name none. */
 static inline AttrNumber *
-simhash_cluster_column(const ClusterTerms *terms, int key)
+simhash_clusters_column(const ClusterTerms *terms, int key)
 {
-	return (AttrNumber *) ((char *) terms + simhash_cluster_keys[key].place);
+	return (AttrNumber *) ((char *) terms + simhash_clusters_keys[key].place);
 }
 
 /* How the trigger takes clusters that a command of ours writes to a table. */
@@ -120,6 +120,14 @@ typedef enum ClusterWriting
 	CLUSTERS_AS_GIVEN,
 	CLUSTERS_ANEW				/* rows join as if they arrived */
 } ClusterWriting;
+
+/* The command of ours that is writing clusters to a table, if any. */
+typedef struct ClusterWriter
+{
+	Oid			table;			/* InvalidOid for none */
+	ClusterWriting how;
+	int			depth;			/* of triggers, where it fires ours */
+} ClusterWriter;
 
 /* Different clusters, in order. */
 typedef struct ClusterSet
@@ -139,7 +147,7 @@ typedef struct ClusterScan
 /* The trigger of one table. */
 typedef struct ClusterTrigger
 {
-	Guard		guard;
+	NearTrigger near;
 	const ClusterTerms *terms;
 	AttrNumber	cluster;		/* columns of that table */
 	AttrNumber	since;			/* or 0 */
@@ -165,9 +173,9 @@ extern void simhash_clusters_check_table(const ClusterTerms *terms);
 extern Relation simhash_clusters_open(const ClusterTerms *terms);
 extern Relation simhash_clusters_open_key(const ClusterTerms *terms,
 										  Relation clusters);
-extern GuardTerms simhash_clusters_searched(const ClusterTerms *terms,
-											Relation clusters);
-extern void simhash_clusters_bind_space(GuardSpace *space,
+extern NearTerms simhash_clusters_searched(const ClusterTerms *terms,
+										   Relation clusters);
+extern void simhash_clusters_bind_space(NearSpace *space,
 										const ClusterTerms *terms, bool star);
 extern void simhash_clusters_become_owner(Oid table, Oid *user, int *context);
 extern void simhash_clusters_truncate(const ClusterTerms *terms);
@@ -240,11 +248,14 @@ extern void simhash_clusters_merge(const ClusterTerms *terms,
 								   const ClusterSet *clusters);
 
 /* xact.c */
+extern ClusterWriter simhash_clusters_begin_writing(Oid table, ClusterWriting how);
+extern void simhash_clusters_end_writing(ClusterWriter before);
+extern bool simhash_clusters_are_written(Oid table, ClusterWriting how);
 extern void simhash_clusters_note_merge(Oid clusters, int64 cluster,
-										const GuardFingerprint *fingerprint);
+										const NearFingerprint *fingerprint);
 extern bool simhash_clusters_any_merge(void);
 extern bool simhash_clusters_is_merge(Oid clusters, int64 cluster,
-									  const GuardFingerprint *fingerprint);
+									  const NearFingerprint *fingerprint);
 extern void simhash_clusters_note_row(const ClusterTrigger *its,
 									  int64 cluster, int64 number);
 extern List *simhash_clusters_forget_start(Oid clusters, int64 cluster,
@@ -258,14 +269,11 @@ extern AttrMap *simhash_clusters_map_columns(const ClusterTerms *terms,
 											 Relation relation);
 extern AttrNumber simhash_clusters_other_expression(Relation relation,
 													const ClusterTerms *terms);
-extern GuardDocument simhash_clusters_bind_document(const ClusterTerms *terms,
-													Relation relation);
+extern NearDocument simhash_clusters_bind_document(const ClusterTerms *terms,
+												   Relation relation);
 extern ClusterTrigger *simhash_clusters_trigger(FunctionCallInfo fcinfo);
 extern bool simhash_clusters_get_number(Relation relation, HeapTuple row,
 										AttrNumber column, int64 *number);
-
-/* sql.c */
-extern bool simhash_clusters_are_written(Oid table, ClusterWriting how);
 
 /* star.c */
 extern int64 simhash_clusters_join_star(ClusterTrigger *its);

@@ -27,7 +27,7 @@
 typedef struct ClusterArrival
 {
 	int64		cluster;
-	GuardPending pending;
+	NearPending pending;
 } ClusterArrival;
 
 /* What rows near another are in. */
@@ -43,8 +43,8 @@ typedef struct ClusterNeighbours
  * may have no cluster yet, and will find ours when they get one.
  */
 static void
-meet_neighbour(void *visitor, const GuardTable *table, TupleTableSlot *slot,
-			   const GuardPending *pending)
+meet_neighbour(void *visitor, const NearTable *table, TupleTableSlot *slot,
+			   const NearPending *pending)
 {
 	ClusterNeighbours *neighbours = visitor;
 	ClusterArrival *arrival;
@@ -76,7 +76,7 @@ meet_neighbour(void *visitor, const GuardTable *table, TupleTableSlot *slot,
  * Of the rows that others are inserting, the first that may be in a cluster
  * other than those which are joined; NULL if there is none.
  */
-static GuardPending *
+static NearPending *
 find_arrival(const ClusterTerms *terms, const ClusterNeighbours *neighbours,
 			 const ClusterSet *joined)
 {
@@ -101,15 +101,15 @@ find_arrival(const ClusterTerms *terms, const ClusterNeighbours *neighbours,
 static bool
 is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
 {
-	const Guard *guard = &its->guard;
-	const GuardTerms *terms = &guard->terms;
+	const NearTrigger *near = &its->near;
+	const NearTerms *terms = &near->terms;
 	HeapTuple	old = data->tg_trigtuple;
-	GuardFingerprint fingerprint;
+	NearFingerprint fingerprint;
 	Datum		value;
 	bool		isnull;
 
 	/* It may be of another group. */
-	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event) || guard->place.moves ||
+	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event) || near->place.moves ||
 		simhash_clusters_are_written(its->terms->root, CLUSTERS_ANEW) ||
 		!simhash_clusters_get_number(data->tg_relation, old, its->cluster, id))
 		return false;
@@ -117,13 +117,13 @@ is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
 						 &isnull);
 	if (isnull)
 		return false;
-	fingerprint = simhash_guard_fingerprint(&terms->type, value);
-	if (simhash_guard_distance(&fingerprint, &guard->search.center) > terms->radius)
+	fingerprint = simhash_near_fingerprint(&terms->type, value);
+	if (simhash_near_distance(&fingerprint, &near->search.center) > terms->radius)
 		return false;
 	return terms->measure == SIMHASH_NO_MEASURE ||
-		simhash_guard_similarity(terms, &guard->stored, guard->search.document,
-								 simhash_guard_get_document(&guard->stored,
-															data->tg_trigslot)) >= 0;
+		simhash_near_similarity(terms, &near->stored, near->search.document,
+								simhash_near_get_document(&near->stored,
+														  data->tg_trigslot)) >= 0;
 }
 
 /*
@@ -134,8 +134,8 @@ is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
 int64
 simhash_clusters_join_connected(ClusterTrigger *its, const TriggerData *data, bool given)
 {
-	Guard	   *guard = &its->guard;
-	GuardSearch *search = &guard->search;
+	NearTrigger *near = &its->near;
+	NearSearch *search = &near->search;
 	ClusterSet	joined;
 	int64		old;
 	bool		stays = is_old_near(its, data, &old);
@@ -143,15 +143,15 @@ simhash_clusters_join_connected(ClusterTrigger *its, const TriggerData *data, bo
 
 	search->visit = meet_neighbour;
 	search->moving = !stays && given;
-	simhash_guard_begin_row(guard->statement);
+	simhash_near_begin_row(near->statement);
 	for (;;)
 	{
 		ClusterNeighbours neighbours = {0};
-		GuardPending *arrival;
+		NearPending *arrival;
 
 		search->visitor = &neighbours;
-		simhash_guard_enter(guard, &search->center);
-		simhash_guard_search(search, guard->place.scope);
+		simhash_near_enter(near, &search->center);
+		simhash_near_search(search, near->place.scope);
 		if (stays)
 			simhash_clusters_add(&neighbours.clusters, old);
 		joined = simhash_clusters_current(its->terms, &neighbours.clusters,
@@ -159,9 +159,9 @@ simhash_clusters_join_connected(ClusterTrigger *its, const TriggerData *data, bo
 		arrival = find_arrival(its->terms, &neighbours, &joined);
 		if (arrival == NULL && !search->changed)
 			break;
-		simhash_guard_unlock(&guard->statement->locks);
+		simhash_near_unlock(&near->statement->locks);
 		if (arrival != NULL)
-			simhash_guard_wait(arrival);
+			simhash_near_wait(arrival);
 	}
 	id = joined.n == 0 ? simhash_clusters_new(its->terms, false) : joined.ids[0];
 	if (joined.n > 1)
@@ -173,8 +173,8 @@ simhash_clusters_join_connected(ClusterTrigger *its, const TriggerData *data, bo
 void
 simhash_clusters_merge_around(ClusterTrigger *its, const TriggerData *data)
 {
-	Guard	   *guard = &its->guard;
-	GuardSearch *search = &guard->search;
+	NearTrigger *near = &its->near;
+	NearSearch *search = &near->search;
 	ClusterNeighbours neighbours = {0};
 	HeapTuple	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ?
 	data->tg_newtuple : data->tg_trigtuple;
@@ -182,8 +182,8 @@ simhash_clusters_merge_around(ClusterTrigger *its, const TriggerData *data)
 
 	if (its->terms->star || its->terms->later)
 		return;
-	simhash_guard_take_row(guard, data, row);
-	if (guard->need == GUARD_NONE_NEAR ||
+	simhash_near_take_row(near, data, row);
+	if (near->need == NEAR_NONE_NEAR ||
 		!simhash_clusters_get_number(data->tg_relation, row, its->cluster, &id) ||
 		!simhash_clusters_is_merge(its->terms->clusters, id, &search->center))
 		return;
@@ -197,8 +197,8 @@ simhash_clusters_merge_around(ClusterTrigger *its, const TriggerData *data)
 	/* Whoever is inserting a row near ours waits for us, and merges then. */
 	do
 	{
-		simhash_guard_find(search->space, &guard->place);
-		simhash_guard_search(search, guard->place.scope);
+		simhash_near_find(search->space, &near->place);
+		simhash_near_search(search, near->place.scope);
 	} while (search->changed);
 	simhash_clusters_merge(its->terms, &neighbours.clusters);
 }

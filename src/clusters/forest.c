@@ -329,7 +329,7 @@ try_merge(Forest *forest, const ClusterSet *clusters)
 void
 simhash_clusters_merge(const ClusterTerms *terms, const ClusterSet *clusters)
 {
-	LOCKTAG		tag = simhash_guard_lock_tag(terms->clusters, 0);
+	LOCKTAG		tag = simhash_near_lock_tag(terms->clusters, 0);
 	bool		done = clusters->n == 1;
 
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);

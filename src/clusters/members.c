@@ -113,7 +113,7 @@ simhash_clusters_find_row(const ClusterTerms *terms, Oid table, int64 id,
 									column_in(table, terms, terms->cluster), false,
 									SnapshotSelf, BTEqualStrategyNumber, id))
 	{
-		GuardDocument its = {0};
+		NearDocument its = {0};
 
 		if (document != NULL)
 			its = simhash_clusters_bind_document(terms, relation);
@@ -121,8 +121,8 @@ simhash_clusters_find_row(const ClusterTerms *terms, Oid table, int64 id,
 		{
 			*any = true;
 			found = document == NULL ||
-				simhash_guard_same_document(document,
-											simhash_guard_get_document(&its, scan.slot));
+				simhash_near_same_document(document,
+										   simhash_near_get_document(&its, scan.slot));
 			if (its.context != NULL)
 				ResetExprContext(its.context);
 		}
@@ -195,11 +195,11 @@ simhash_clusters_any_document(const ClusterTerms *terms, int64 id)
 										column_in(lfirst_oid(lc), terms, terms->cluster), false,
 										&dirty, BTEqualStrategyNumber, id))
 		{
-			GuardDocument its = simhash_clusters_bind_document(terms, table);
+			NearDocument its = simhash_clusters_bind_document(terms, table);
 
 			while (document == NULL && simhash_clusters_next(&scan))
 			{
-				document = simhash_guard_get_document(&its, scan.slot);
+				document = simhash_near_get_document(&its, scan.slot);
 				if (document != NULL)
 					document = DatumGetTextPCopy(PointerGetDatum(document));
 			}

@@ -13,7 +13,7 @@
  *	 Guarantee.  No two representatives of a group are near each other, and
  *	 nobody waits for another's transaction, at any isolation level.
  *
- * A representative is added under the locks of guard_lock.c, so that of two sessions
+ * A representative is added under the locks of near_lock.c, so that of two sessions
  * with rows near each other one sees what the other has added.  If the only
  * representative near a row is not committed yet, our row joins it all the same.  Its
  * transaction may still be rolled back, so we add a copy of it as our own: a row with
@@ -67,7 +67,7 @@ static ItemPointerData
 add_representative(const ClusterTrigger *its, int64 number, TupleTableSlot *original)
 {
 	const ClusterTerms *terms = its->terms;
-	const GuardSearch *search = &its->guard.search;
+	const NearSearch *search = &its->near.search;
 	Relation	clusters = simhash_clusters_open(terms);
 	TupleTableSlot *slot = simhash_clusters_begin_row(terms, clusters, number);
 	ItemPointerData tid;
@@ -92,8 +92,8 @@ add_representative(const ClusterTrigger *its, int64 number, TupleTableSlot *orig
 	}
 	if (search->document != NULL && (original == NULL || number < 0))
 		simhash_clusters_set(slot, terms->document,
-							 simhash_guard_document_value(&its->guard.stored,
-														  search->document));
+							 simhash_near_document_value(&its->near.stored,
+														 search->document));
 	simhash_clusters_insert(clusters, slot);
 	tid = slot->tts_tid;
 	ExecDropSingleTupleTableSlot(slot);
@@ -142,26 +142,26 @@ static int64
 claim(ClusterTrigger *its, ItemPointerData tid)
 {
 	const ClusterTerms *terms = its->terms;
-	Guard	   *guard = &its->guard;
+	NearTrigger *near = &its->near;
 	Relation	clusters = simhash_clusters_open(terms);
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
 	int64		claimed = 0;
 
-	simhash_guard_unlock(&guard->statement->locks);
+	simhash_near_unlock(&near->statement->locks);
 	if (simhash_clusters_fetch(clusters, &tid, slot))
 	{
 		bool		isnull;
 		int64		id = simhash_clusters_of(terms, slot);
 		Datum		value = slot_getattr(slot, terms->fingerprint, &isnull);
-		GuardFingerprint fingerprint =
-		simhash_guard_fingerprint(&guard->terms.type, value);
+		NearFingerprint fingerprint =
+		simhash_near_fingerprint(&near->terms.type, value);
 
-		simhash_guard_enter(guard, &fingerprint);
+		simhash_near_enter(near, &fingerprint);
 		if (simhash_clusters_fetch(clusters, &tid, slot) &&
 			simhash_clusters_of(terms, slot) == id &&
 			copy_representative(its, clusters, slot))
 			claimed = id;
-		simhash_guard_unlock(&guard->statement->locks);
+		simhash_near_unlock(&near->statement->locks);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	table_close(clusters, NoLock);
@@ -223,8 +223,8 @@ stand_in(void *visitor, TupleTableSlot *slot)
 int64
 simhash_clusters_join_star(ClusterTrigger *its)
 {
-	Guard	   *guard = &its->guard;
-	GuardSearch *search = &guard->search;
+	NearTrigger *near = &its->near;
+	NearSearch *search = &near->search;
 	TupleTableSlot *slot;
 	int64		claimed = 0;
 	int64		id;
@@ -234,8 +234,8 @@ simhash_clusters_join_star(ClusterTrigger *its)
 	search->visitor = its;
 	for (;;)
 	{
-		simhash_guard_enter(guard, &search->center);
-		simhash_guard_search(search, guard->place.scope);
+		simhash_near_enter(near, &search->center);
+		simhash_near_search(search, near->place.scope);
 		slot = search->match.slot;
 		id = slot == NULL ? 0 : simhash_clusters_of(its->terms, slot);
 		if (slot == NULL && search->pending.distance >= 0)
@@ -244,7 +244,7 @@ simhash_clusters_join_star(ClusterTrigger *its)
 			claimed = claim(its, slot->tts_tid);
 		else
 			break;
-		simhash_guard_forget_match(search);
+		simhash_near_forget_match(search);
 	}
 	if (slot == NULL)
 	{
@@ -252,8 +252,8 @@ simhash_clusters_join_star(ClusterTrigger *its)
 		(void) add_representative(its, id, NULL);
 	}
 	simhash_clusters_note_row(its, id, slot == NULL ? id : 0);
-	simhash_guard_forget_match(search);
-	simhash_guard_unlock(&guard->statement->locks);
+	simhash_near_forget_match(search);
+	simhash_near_unlock(&near->statement->locks);
 	return id;
 }
 
@@ -279,8 +279,8 @@ static void
 take_back(const ClusterTerms *terms, int64 cluster, int64 number, const List *tables)
 {
 	Relation	clusters = simhash_clusters_open(terms);
-	GuardTerms	searched = simhash_clusters_searched(terms, clusters);
-	GuardDocument kept = simhash_guard_bind_document(clusters, &searched);
+	NearTerms	searched = simhash_clusters_searched(terms, clusters);
+	NearDocument kept = simhash_near_bind_document(clusters, &searched);
 	Relation	key = simhash_clusters_open_key(terms, clusters);
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
 	SnapshotData dirty;
@@ -292,7 +292,7 @@ take_back(const ClusterTerms *terms, int64 cluster, int64 number, const List *ta
 	{
 		bool		any;
 		bool		found = find_rows(terms, tables, cluster,
-									  simhash_guard_get_document(&kept, slot), &any);
+									  simhash_near_get_document(&kept, slot), &any);
 
 		if (!any)
 		{

@@ -89,13 +89,13 @@ simhash_clusters_open_key(const ClusterTerms *terms, Relation clusters)
 }
 
 /* The terms of the search for representatives, in columns of the open table. */
-GuardTerms
+NearTerms
 simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
 {
-	GuardTerms	searched = terms->terms;
+	NearTerms	searched = terms->terms;
 
 	searched.column = terms->fingerprint;
-	searched.type = simhash_guard_type(clusters, searched.column);
+	searched.type = simhash_near_type(clusters, searched.column);
 	searched.group = terms->group;
 	searched.document = terms->document;
 	searched.expression = NULL;
@@ -104,15 +104,15 @@ simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
 
 /* Bind what is searched for clusters: representatives, or the rows of the root. */
 void
-simhash_clusters_bind_space(GuardSpace *space, const ClusterTerms *terms, bool star)
+simhash_clusters_bind_space(NearSpace *space, const ClusterTerms *terms, bool star)
 {
 	Relation	relation = star ? simhash_clusters_open(terms) :
 	table_open(terms->root, AccessShareLock);
-	GuardTerms	searched = star ? simhash_clusters_searched(terms, relation) :
+	NearTerms	searched = star ? simhash_clusters_searched(terms, relation) :
 	terms->terms;
 
-	simhash_guard_bind_space(space, relation, &searched,
-							 star ? terms->columns[CLUSTER_ID] : terms->cluster);
+	simhash_near_bind_space(space, relation, &searched,
+							star ? terms->columns[CLUSTER_ID] : terms->cluster);
 	table_close(relation, NoLock);
 }
 
@@ -228,7 +228,7 @@ simhash_clusters_fetch(Relation clusters, ItemPointer tid,
 
 	InitDirtySnapshot(dirty);
 	return table_tuple_fetch_row_version(clusters, tid, &dirty, slot) &&
-		!(TransactionIdIsValid(dirty.xmin) && simhash_guard_is_undone(clusters, tid));
+		!(TransactionIdIsValid(dirty.xmin) && simhash_near_is_undone(clusters, tid));
 }
 
 /* A row that is to be changed, as another is which is in a slot. */

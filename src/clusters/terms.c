@@ -56,7 +56,7 @@ PG_FUNCTION_INFO_V1(_simhash_cluster_terms);
  * The columns, in the order in which a deed has them; those of rows may have any type
  * that a fingerprint, a group or a document has.
  */
-const ClusterKey simhash_cluster_keys[CLUSTER_KEYS] = {
+const ClusterKey simhash_clusters_keys[CLUSTER_KEYS] = {
 #define BOTH			(CLUSTER_STAR | CLUSTER_CONNECTED)
 #define PLACE(member)	offsetof(ClusterTerms, member)
 #define THEIRS(column)	PLACE(columns) + (column) * sizeof(AttrNumber)
@@ -216,7 +216,7 @@ static bool
 take_column(ClusterTerms *terms, const char *key, const Var *column)
 {
 	bool		ours = column->varlevelsup == 0;
-	GuardTerms *its = &terms->terms;
+	NearTerms  *its = &terms->terms;
 
 	/* That of the table of the clusters comes right after the other. */
 	if (strcmp(key, "within") == 0 && (ours || its->ngroup > 0))
@@ -229,10 +229,10 @@ take_column(ClusterTerms *terms, const char *key, const Var *column)
 	}
 	for (int i = 0; i < CLUSTER_KEYS; i++)
 	{
-		if (strcmp(key, simhash_cluster_keys[i].key) == 0 &&
-			simhash_cluster_keys[i].theirs != ours)
+		if (strcmp(key, simhash_clusters_keys[i].key) == 0 &&
+			simhash_clusters_keys[i].theirs != ours)
 		{
-			*simhash_cluster_column(terms, i) = column->varattno;
+			*simhash_clusters_column(terms, i) = column->varattno;
 			return true;
 		}
 	}
@@ -350,7 +350,7 @@ is_kept(const ClusterTerms *terms, AttrNumber column, AttrNumber theirs)
 bool
 simhash_clusters_complete(const ClusterTerms *terms)
 {
-	const GuardTerms *its = &terms->terms;
+	const NearTerms *its = &terms->terms;
 	int			kind = terms->star ? CLUSTER_STAR : CLUSTER_CONNECTED;
 	bool		compared = its->measure != SIMHASH_NO_MEASURE;
 	bool		complete = compared == (its->document > 0 || its->expression != NULL);
@@ -358,8 +358,8 @@ simhash_clusters_complete(const ClusterTerms *terms)
 	complete &= (terms->document > 0) == (terms->star && compared);
 	for (int i = 0; i < CLUSTER_KEYS; i++)
 	{
-		const ClusterKey *key = &simhash_cluster_keys[i];
-		AttrNumber	column = *simhash_cluster_column(terms, i);
+		const ClusterKey *key = &simhash_clusters_keys[i];
+		AttrNumber	column = *simhash_clusters_column(terms, i);
 
 		complete &= column == 0 ? (key->kinds & kind) == 0 :
 			is_column(key->theirs ? terms->clusters : terms->root, column, key->type,
@@ -543,7 +543,7 @@ simhash_clusters_set_type(ClusterTerms *terms)
 {
 	Relation	root = table_open(terms->root, AccessShareLock);
 
-	terms->terms.type = simhash_guard_type(root, terms->terms.column);
+	terms->terms.type = simhash_near_type(root, terms->terms.column);
 	(void) simhash_check_range("", "k", terms->terms.radius, 0, terms->terms.type.width,
 							   terms->terms.type.width);
 	table_close(root, NoLock);
@@ -567,7 +567,7 @@ write_column(StringInfo text, const ClusterTerms *terms, const char *key,
 					 theirs ? quote_identifier(get_rel_name(table)) : ALIAS,
 					 quote_identifier(get_attname(table, column, false)));
 	relation = table_open(table, AccessShareLock);
-	expression = theirs ? NULL : simhash_guard_expression(relation, column);
+	expression = theirs ? NULL : simhash_near_expression(relation, column);
 	if (expression != NULL)
 		appendStringInfo(text, ", 'generated'::pg_catalog.text, (%s)",
 						 simhash_write_expression(relation, expression, ALIAS, true));
@@ -578,7 +578,7 @@ write_column(StringInfo text, const ClusterTerms *terms, const char *key,
 char	   *
 simhash_clusters_write(const ClusterTerms *terms, Oid function)
 {
-	const GuardTerms *its = &terms->terms;
+	const NearTerms *its = &terms->terms;
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -588,9 +588,9 @@ simhash_clusters_write(const ClusterTerms *terms, Oid function)
 					 quote_identifier(get_namespace_name(get_func_namespace(function))),
 					 terms->star ? "star" : "connected", its->radius);
 	for (int i = 0; i < CLUSTER_KEYS; i++)
-		write_column(&text, terms, simhash_cluster_keys[i].key,
-					 simhash_cluster_keys[i].theirs,
-					 *simhash_cluster_column(terms, i));
+		write_column(&text, terms, simhash_clusters_keys[i].key,
+					 simhash_clusters_keys[i].theirs,
+					 *simhash_clusters_column(terms, i));
 	for (int i = 0; i < its->ngroup; i++)
 	{
 		write_column(&text, terms, "within", false, its->group[i]);

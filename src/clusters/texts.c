@@ -43,7 +43,7 @@ simhash_clusters_take_document(const ClusterTerms *terms, Relation clusters,
 /* Take a document, or any, from rows of the table of the clusters that have a number. */
 static void
 take_from(const ClusterTerms *terms, Relation clusters,
-		  const GuardDocument *kept, AttrNumber column, int64 id,
+		  const NearDocument *kept, AttrNumber column, int64 id,
 		  text *document)
 {
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
@@ -59,7 +59,7 @@ take_from(const ClusterTerms *terms, Relation clusters,
 		while (simhash_clusters_next(&scan))
 		{
 			/* If any is taken, from rows that have one. */
-			if ((document == NULL) != simhash_guard_same_document(simhash_guard_get_document(kept, scan.slot), document))
+			if ((document == NULL) != simhash_near_same_document(simhash_near_get_document(kept, scan.slot), document))
 				rows = lappend(rows, memcpy(palloc(sizeof(ItemPointerData)),
 											&scan.slot->tts_tid, sizeof(ItemPointerData)));
 		}
@@ -81,14 +81,14 @@ void
 simhash_clusters_take_text(const ClusterTerms *terms, int64 id, text *document)
 {
 	Relation	clusters;
-	GuardTerms	searched;
-	GuardDocument kept;
+	NearTerms	searched;
+	NearDocument kept;
 
 	LockRelationOid(terms->clusters, RowExclusiveLock);
 	clusters = simhash_clusters_open(terms);
 	index_close(simhash_clusters_open_key(terms, clusters), AccessShareLock);
 	searched = simhash_clusters_searched(terms, clusters);
-	kept = simhash_guard_bind_document(clusters, &searched);
+	kept = simhash_near_bind_document(clusters, &searched);
 	take_from(terms, clusters, &kept, terms->columns[CLUSTER_ID], id, document);
 	take_from(terms, clusters, &kept, terms->columns[CLUSTER_COPY_OF], id, document);
 	table_close(clusters, AccessShareLock);

@@ -15,7 +15,7 @@
  * cluster into which its own has been merged.
  *
  * An update may move a row to another partition, where it arrives as if inserted.  It
- * is recognised (guard_moved.c), and keeps its cluster, and the locks under which this
+ * is recognised (near_moved.c), and keeps its cluster, and the locks under which this
  * was found until it is in.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -42,7 +42,7 @@ write_value(HeapTuple row, Relation relation, AttrNumber column, Datum value,
 	if (isnull == wasnull &&
 		(isnull || DatumGetInt64(value) == DatumGetInt64(old)))
 		return row;
-	return simhash_guard_set_column(row, relation, column, value, isnull);
+	return simhash_near_set_column(row, relation, column, value, isnull);
 }
 
 /* Fail if a number that is written to the column never was a cluster. */
@@ -58,7 +58,7 @@ check_number(const ClusterTrigger *its, Relation relation, int64 id)
 						RelationGetRelationName(relation), id),
 				 errdetail("The clusters of this table have numbers from 1 to " INT64_FORMAT ".", last),
 				 errhint("Do not write to column \"%s\": simhash sets it.",
-						 NameStr(simhash_guard_attribute(relation, its->cluster)->attname))));
+						 NameStr(simhash_near_attribute(relation, its->cluster)->attname))));
 }
 
 /* Is an id that of a cluster, or of what the cluster has been merged into? */
@@ -108,13 +108,13 @@ keep_cluster(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 static bool
 has_moved(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 {
-	const Guard *guard = &its->guard;
-	const GuardMoved *moved = &guard->statement->moved;
+	const NearTrigger *near = &its->near;
+	const NearMoved *moved = &near->statement->moved;
 	int64		id;
 
 	if (!moved->valid || !simhash_clusters_get_number(data->tg_relation, row, its->cluster, &id) ||
-		moved->cluster != id || !simhash_guard_has_moved(guard->statement) ||
-		!simhash_guard_is_as_moved(guard))
+		moved->cluster != id || !simhash_near_has_moved(near->statement) ||
+		!simhash_near_is_as_moved(near))
 		return false;
 	simhash_clusters_note_row(its, id, 0);
 	return true;
@@ -128,16 +128,16 @@ has_moved(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 static HeapTuple
 join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 {
-	Guard	   *guard = &its->guard;
+	NearTrigger *near = &its->near;
 	Relation	relation = data->tg_relation;
 	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 	bool		stays;
 	int64		id = 0;
 	bool		isnull;
 
-	simhash_guard_take_row(guard, data, row);
+	simhash_near_take_row(near, data, row);
 	if (update)
-		stays = guard->need == GUARD_AS_BEFORE &&
+		stays = near->need == NEAR_AS_BEFORE &&
 			!simhash_clusters_are_written(its->terms->root, CLUSTERS_ANEW);
 	else
 		stays = has_moved(its, data, row);
@@ -149,8 +149,8 @@ join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 		bool		given = !update && !isnull;
 		int64		old = id;
 
-		simhash_guard_unlock(&guard->statement->locks);
-		isnull = its->terms->later || guard->need == GUARD_NONE_NEAR;
+		simhash_near_unlock(&near->statement->locks);
+		isnull = its->terms->later || near->need == NEAR_NONE_NEAR;
 		if (!isnull)
 		{
 			(void) simhash_clusters_see_greatest(its->terms, false);
@@ -163,9 +163,9 @@ join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 							  isnull);
 		row = write_value(row, relation, its->cluster, Int64GetDatum(id), isnull);
 	}
-	simhash_guard_note_update(guard, data);
-	guard->statement->moved.valid &= !isnull;
-	guard->statement->moved.cluster = id;
+	simhash_near_note_update(near, data);
+	near->statement->moved.valid &= !isnull;
+	near->statement->moved.cluster = id;
 	return row;
 }
 
@@ -181,7 +181,7 @@ forget_document(const TriggerData *data)
 {
 	Relation	relation = data->tg_relation;
 	const ClusterTerms *terms;
-	GuardDocument document = {0};
+	NearDocument document = {0};
 	AttrNumber	cluster;
 	text	   *gone;
 	int64		id;
@@ -204,10 +204,10 @@ forget_document(const TriggerData *data)
 	simhash_clusters_check_plain(relation, cluster);
 	if (!simhash_clusters_get_number(relation, data->tg_trigtuple, cluster, &id))
 		return;
-	gone = simhash_guard_get_document(&document, data->tg_trigslot);
+	gone = simhash_near_get_document(&document, data->tg_trigslot);
 	if ((gone == NULL && document.context != NULL) ||
 		(TRIGGER_FIRED_BY_UPDATE(data->tg_event) &&
-		 simhash_guard_same_document(gone, simhash_guard_get_document(&document, data->tg_newslot)) &&
+		 simhash_near_same_document(gone, simhash_near_get_document(&document, data->tg_newslot)) &&
 		 simhash_clusters_get_number(relation, data->tg_newtuple, cluster, &other) && other == id))
 		return;
 	simhash_clusters_take_text(terms, id, gone);

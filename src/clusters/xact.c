@@ -2,7 +2,8 @@
  *
  * xact.c
  *		What a transaction remembers of clusters: which of its rows may connect
- *		some, and which representatives its statements have added.
+ *		some, which representatives its statements have added, and which command of
+ *		ours is writing.
  *
  * connected.  What a row connects is looked up before it is in; merged it is after
  * that (connected.c).  A note of the row says that it has to be looked up again.
@@ -54,6 +55,43 @@ typedef struct Start
 static HTAB *merges = NULL;		/* of NoteKey */
 static HTAB *starts = NULL;		/* of Start */
 
+static ClusterWriter writer;
+
+/* How many triggers are at work, one inside the other. */
+static int
+trigger_depth(void)
+{
+	return DatumGetInt32(OidFunctionCall0(F_PG_TRIGGER_DEPTH));
+}
+
+/* A command of ours begins to write to a table; returns the one that did before. */
+ClusterWriter
+simhash_clusters_begin_writing(Oid table, ClusterWriting how)
+{
+	ClusterWriter before = writer;
+
+	writer = (ClusterWriter)
+	{
+		table, how, trigger_depth() + 1
+	};
+	return before;
+}
+
+/* That command has ended. */
+void
+simhash_clusters_end_writing(ClusterWriter before)
+{
+	writer = before;
+}
+
+/* Is it writing in that way, and not one of a trigger that fires for it? */
+bool
+simhash_clusters_are_written(Oid table, ClusterWriting how)
+{
+	return writer.table == table && writer.how == how &&
+		writer.depth == trigger_depth();
+}
+
 /* A transaction has ended, which frees its notes. */
 static void
 end_xact(XactEvent event, void *arg)
@@ -81,11 +119,11 @@ enter_note(HTAB **notes, const NoteKey *key, Size size)
 
 /* The key of a row that connects clusters. */
 static NoteKey
-merge_key(Oid clusters, int64 cluster, const GuardFingerprint *fingerprint)
+merge_key(Oid clusters, int64 cluster, const NearFingerprint *fingerprint)
 {
 	NoteKey		key = {cluster, 0, clusters, 0};
 
-	for (int i = 0; i < GUARD_WORDS(fingerprint->width); i++)
+	for (int i = 0; i < NEAR_WORDS(fingerprint->width); i++)
 		key.fingerprint = hash_combine64(key.fingerprint, fingerprint->words[i]);
 	return key;
 }
@@ -93,7 +131,7 @@ merge_key(Oid clusters, int64 cluster, const GuardFingerprint *fingerprint)
 /* Note that a row connects clusters. */
 void
 simhash_clusters_note_merge(Oid clusters, int64 cluster,
-							const GuardFingerprint *fingerprint)
+							const NearFingerprint *fingerprint)
 {
 	NoteKey		key = merge_key(clusters, cluster, fingerprint);
 
@@ -111,7 +149,7 @@ simhash_clusters_any_merge(void)
 /* May a row connect clusters? */
 bool
 simhash_clusters_is_merge(Oid clusters, int64 cluster,
-						  const GuardFingerprint *fingerprint)
+						  const NearFingerprint *fingerprint)
 {
 	NoteKey		key = merge_key(clusters, cluster, fingerprint);
 
@@ -137,10 +175,10 @@ simhash_clusters_note_row(const ClusterTrigger *its, int64 cluster, int64 number
 	if (start != NULL && number != 0)
 	{
 		start->number = number;
-		start->tables = list_make1_oid(its->guard.table);
+		start->tables = list_make1_oid(its->near.table);
 	}
 	else if (start != NULL)
-		start->tables = list_append_unique_oid(start->tables, its->guard.table);
+		start->tables = list_append_unique_oid(start->tables, its->near.table);
 	MemoryContextSwitchTo(old);
 }
 

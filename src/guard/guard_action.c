@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_options.h"
+#include "guard/guard.h"
 
 #include <utf8proc.h>
 
@@ -32,9 +32,9 @@ may_read_column(Oid root, AttrNumber column)
  * not read them is told only that there is such a row, as by a unique index.
  */
 static bool
-may_be_told(const GuardTrigger *guard, const GuardMatch *match, List *columns)
+may_be_told(const GuardTrigger *guard, const NearMatch *match, List *columns)
 {
-	const GuardSpace *space = &guard->guard.statement->space;
+	const NearSpace *space = &guard->near.statement->space;
 	ListCell   *lc;
 
 	foreach(lc, columns)
@@ -91,11 +91,11 @@ append_shown(StringInfo message, const char *value)
  * user may not read what they are had from.
  */
 static double
-match_similarity(const GuardTrigger *guard, const GuardMatch *match)
+match_similarity(const GuardTrigger *guard, const NearMatch *match)
 {
-	const GuardSpace *space = &guard->guard.statement->space;
-	const GuardDocument *document = &match->table->document;
-	Bitmapset  *columns = simhash_guard_document_columns(&space->terms);
+	const NearSpace *space = &guard->near.statement->space;
+	const NearDocument *document = &match->table->document;
+	Bitmapset  *columns = simhash_near_document_columns(&space->terms);
 
 	if (space->terms.measure == SIMHASH_NO_MEASURE)
 		return -1;
@@ -105,9 +105,9 @@ match_similarity(const GuardTrigger *guard, const GuardMatch *match)
 							 i + FirstLowInvalidHeapAttributeNumber))
 			return -1;
 	}
-	return simhash_guard_similarity(&space->terms, document,
-									guard->guard.search.document,
-									simhash_guard_get_document(document, match->slot));
+	return simhash_near_similarity(&space->terms, document,
+								   guard->near.search.document,
+								   simhash_near_get_document(document, match->slot));
 }
 
 /*
@@ -115,7 +115,7 @@ match_similarity(const GuardTrigger *guard, const GuardMatch *match)
  * code where that makes the document.
  */
 static char *
-match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
+match_detail(const GuardTrigger *guard, const NearMatch *match, List *columns)
 {
 	const SimhashMeasureKind *kind = &simhash_measures[guard->arguments.terms.measure];
 	double		similarity = match_similarity(guard, match);
@@ -133,8 +133,8 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 						 get_attname(match->table->table, lfirst_int(lc),
 									 false));
 		appendStringInfoString(&values, comma);
-		append_shown(&values, simhash_guard_write_key(match->slot,
-													  list_make1_int(lfirst_int(lc))));
+		append_shown(&values, simhash_near_write_key(match->slot,
+													 list_make1_int(lfirst_int(lc))));
 	}
 	if (similarity < 0)
 		return psprintf("The row with key (%s)=(%s) is at distance %d.",
@@ -151,7 +151,7 @@ match_detail(const GuardTrigger *guard, const GuardMatch *match, List *columns)
 
 /* Beside errmsg: what the trigger takes for near-duplicates. */
 static int
-guard_hint(const char *name, const GuardTerms *terms, bool unseen)
+guard_hint(const char *name, const NearTerms *terms, bool unseen)
 {
 	const SimhashMeasureKind *kind = &simhash_measures[terms->measure];
 
@@ -175,10 +175,10 @@ guard_hint(const char *name, const GuardTerms *terms, bool unseen)
  */
 static void
 report_match(const GuardTrigger *guard, TriggerData *data,
-			 const GuardMatch *match, int level)
+			 const NearMatch *match, int level)
 {
-	List	   *columns = simhash_guard_primary_key(match->table->table);
-	const char *root = get_rel_name(guard->guard.statement->space.root);
+	List	   *columns = simhash_near_primary_key(match->table->table);
+	const char *root = get_rel_name(guard->near.statement->space.root);
 	char	   *detail = NULL;
 
 	/* Code of others, which may catch errors, runs before there is this one. */
@@ -192,19 +192,19 @@ report_match(const GuardTrigger *guard, TriggerData *data,
 			 errmsg("row skipped: it is a near-duplicate of another in table \"%s\"",
 					root),
 			 detail != NULL ? errdetail("%s", detail) : 0,
-			 guard_hint(guard->guard.name, &guard->arguments.terms,
+			 guard_hint(guard->near.name, &guard->arguments.terms,
 						match->unseen),
-			 errtableconstraint(data->tg_relation, guard->guard.name)));
+			 errtableconstraint(data->tg_relation, guard->near.name)));
 }
 
 /* In a load the row is left out: say so, and for which one. */
 static void
-leave_out(const GuardTrigger *guard, GuardLoad *load, const GuardMatch *match)
+leave_out(const GuardTrigger *guard, NearLoad *load, const NearMatch *match)
 {
-	List	   *columns = simhash_guard_primary_key(match->table->table);
+	List	   *columns = simhash_near_primary_key(match->table->table);
 	bool		told = may_be_told(guard, match, columns);
 	double		similarity = told ? match_similarity(guard, match) : -1;
-	char	   *key = told ? simhash_guard_write_key(match->slot, columns) : NULL;
+	char	   *key = told ? simhash_near_write_key(match->slot, columns) : NULL;
 	Datum		values[4] = {
 		load->id == NULL ? (Datum) 0 : CStringGetTextDatum(load->id),
 		key == NULL ? (Datum) 0 : CStringGetTextDatum(key),
@@ -223,13 +223,13 @@ leave_out(const GuardTrigger *guard, GuardLoad *load, const GuardMatch *match)
 bool
 simhash_guard_may_conflict(const GuardTrigger *guard, const TriggerData *data)
 {
-	const GuardMatch *match = &guard->guard.search.match;
+	const NearMatch *match = &guard->near.search.match;
 
 	return guard->arguments.action == GUARD_CONFLICT &&
 		TRIGGER_FIRED_BY_INSERT(data->tg_event) && !match->unseen &&
 		match->table->table == RelationGetRelid(data->tg_relation) &&
 		may_be_told(guard, match,
-					simhash_guard_primary_key(match->table->table));
+					simhash_near_primary_key(match->table->table));
 }
 
 /*
@@ -237,10 +237,10 @@ simhash_guard_may_conflict(const GuardTrigger *guard, const TriggerData *data)
  * meets that one.
  */
 static HeapTuple
-take_key(const TriggerData *data, const GuardMatch *match, HeapTuple row)
+take_key(const TriggerData *data, const NearMatch *match, HeapTuple row)
 {
 	Relation	relation = data->tg_relation;
-	List	   *columns = simhash_guard_primary_key(match->table->table);
+	List	   *columns = simhash_near_primary_key(match->table->table);
 	ListCell   *lc;
 
 	foreach(lc, columns)
@@ -249,9 +249,9 @@ take_key(const TriggerData *data, const GuardMatch *match, HeapTuple row)
 		bool		isnull;
 		Datum		value = slot_getattr(match->slot, column, &isnull);
 
-		simhash_guard_refuse_generated(relation, column,
-									   "The action \"conflict\" takes a primary key of plain columns.");
-		row = simhash_guard_set_column(row, relation, column, value, isnull);
+		simhash_near_refuse_generated(relation, column,
+									  "The action \"conflict\" takes a primary key of plain columns.");
+		row = simhash_near_set_column(row, relation, column, value, isnull);
 	}
 	return row;
 }
@@ -267,15 +267,15 @@ simhash_guard_act(GuardTrigger *guard, TriggerData *data, HeapTuple row,
 				  bool moved)
 {
 	const GuardArguments *arguments = &guard->arguments;
-	GuardSearch *search = &guard->guard.search;
-	GuardLoad  *load = simhash_guard_load_at_work();
+	NearSearch *search = &guard->near.search;
+	NearLoad   *load = simhash_near_load_at_work();
 	bool		found = search->match.slot != NULL;
 	bool		reject = moved || arguments->action != GUARD_SKIP ||
 	(TRIGGER_FIRED_BY_UPDATE(data->tg_event) && InNoForceRLSOperation());
 
 	if (arguments->action == GUARD_MARK)
-		row = simhash_guard_set_column(row, data->tg_relation, arguments->mark,
-									   found ? guard->original : (Datum) 0, !found);
+		row = simhash_near_set_column(row, data->tg_relation, arguments->mark,
+									  found ? guard->original : (Datum) 0, !found);
 	else if (found && guard->conflicts)
 		row = take_key(data, &search->match, row);
 	else if (found)
@@ -284,9 +284,9 @@ simhash_guard_act(GuardTrigger *guard, TriggerData *data, HeapTuple row,
 			leave_out(guard, load, &search->match);
 		else if (reject || arguments->notice)
 			report_match(guard, data, &search->match, reject ? ERROR : NOTICE);
-		simhash_guard_unlock(&guard->guard.statement->locks);
+		simhash_near_unlock(&guard->near.statement->locks);
 		row = NULL;
 	}
-	simhash_guard_forget_match(search);
+	simhash_near_forget_match(search);
 	return row;
 }

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_options.h"
+#include "guard/guard.h"
 
 /* The fingerprint of a row's document; NULL if it has none. */
 static Datum
@@ -35,10 +35,10 @@ compute_fingerprint(const GuardArguments *arguments, Datum document,
  */
 static bool
 get_state_before(const GuardTrigger *guard, const TriggerData *data,
-				 GuardFingerprint *fingerprint, text **document)
+				 NearFingerprint *fingerprint, text **document)
 {
 	const GuardArguments *arguments = &guard->arguments;
-	const GuardMoved *moved = &guard->guard.statement->moved;
+	const NearMoved *moved = &guard->near.statement->moved;
 	bool		isnull;
 	Datum		value;
 
@@ -46,14 +46,14 @@ get_state_before(const GuardTrigger *guard, const TriggerData *data,
 	{
 		*fingerprint = moved->fingerprint;
 		*document = moved->document;
-		return simhash_guard_has_moved(guard->guard.statement) &&
+		return simhash_near_has_moved(guard->near.statement) &&
 			moved->fingerprint.width != 0;
 	}
 	value = slot_getattr(data->tg_trigslot, arguments->terms.column, &isnull);
 	if (!isnull)
-		*fingerprint = simhash_guard_fingerprint(&arguments->terms.type, value);
-	*document = simhash_guard_get_document(&guard->guard.stored,
-										   data->tg_trigslot);
+		*fingerprint = simhash_near_fingerprint(&arguments->terms.type, value);
+	*document = simhash_near_get_document(&guard->near.stored,
+										  data->tg_trigslot);
 	return !isnull;
 }
 
@@ -68,12 +68,12 @@ simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,
 				   HeapTuple row)
 {
 	const GuardArguments *arguments = &guard->arguments;
-	const GuardType *type = &arguments->terms.type;
+	const NearType *type = &arguments->terms.type;
 	Relation	relation = data->tg_relation;
 	TupleDesc	desc = RelationGetDescr(relation);
 	AttrNumber	column = arguments->terms.column;
-	GuardFingerprint given;
-	GuardFingerprint other;
+	NearFingerprint given;
+	NearFingerprint other;
 	text	   *document;
 	bool		as_before = false;
 	bool		isnull;
@@ -83,26 +83,26 @@ simhash_guard_fill(const GuardTrigger *guard, const TriggerData *data,
 
 	if (!isnull)
 	{
-		given = simhash_guard_fingerprint(type, value);
+		given = simhash_near_fingerprint(type, value);
 		as_before = get_state_before(guard, data, &other, &document) &&
-			simhash_guard_distance(&given, &other) == 0;
+			simhash_near_distance(&given, &other) == 0;
 	}
 	if (as_before &&
-		simhash_guard_same_document(document, none ? NULL : (text *) DatumGetPointer(source)))
+		simhash_near_same_document(document, none ? NULL : (text *) DatumGetPointer(source)))
 		return row;
 	value = compute_fingerprint(arguments, source, &none);
 	if (!none)
-		other = simhash_guard_fingerprint(type, value);
+		other = simhash_near_fingerprint(type, value);
 	if (isnull == none &&
-		(none || simhash_guard_distance(&given, &other) == 0))
+		(none || simhash_near_distance(&given, &other) == 0))
 		return row;
 	if (!as_before && !isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_GENERATED_ALWAYS),
 				 errmsg("fingerprint given for column \"%s\" of relation \"%s\" is not that of the document",
-						NameStr(simhash_guard_attribute(relation, column)->attname),
+						NameStr(simhash_near_attribute(relation, column)->attname),
 						RelationGetRelationName(relation)),
 				 errhint("Leave it to trigger \"%s\" to fill it in.",
-						 guard->guard.name)));
-	return simhash_guard_set_column(row, relation, column, value, none);
+						 guard->near.name)));
+	return simhash_near_set_column(row, relation, column, value, none);
 }

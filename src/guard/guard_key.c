@@ -29,7 +29,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_options.h"
+#include "guard/guard.h"
 
 #include "catalog/pg_index.h"
 #include "parser/parse_coerce.h"
@@ -68,7 +68,7 @@ is_unique_at_once(Relation relation, Relation index, AttrNumber mark)
 		AttrNumber	column = form->indkey.values[i];
 
 		if (column <= 0 || column == mark || !OidIsValid(key_equality(index, i)) ||
-			simhash_guard_attribute(relation, column)->attgenerated)
+			simhash_near_attribute(relation, column)->attgenerated)
 			return false;
 	}
 	return true;
@@ -85,7 +85,7 @@ has_columns(Relation index, List *columns, const AttrMap *map)
 	{
 		for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 			found += index->rd_index->indkey.values[i] ==
-				simhash_guard_mapped(map, lfirst_int(lc));
+				simhash_near_mapped(map, lfirst_int(lc));
 	}
 	return found == list_length(columns) &&
 		found == index->rd_index->indnkeyatts;
@@ -142,7 +142,7 @@ simhash_guard_find_keys(const GuardTrigger *guard, Relation relation,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("trigger \"%s\": there is no unique key (%s) of table \"%s\" for the option \"except\"",
-						guard->guard.name, arguments->excepted,
+						guard->near.name, arguments->excepted,
 						RelationGetRelationName(relation)),
 				 errhint("It takes the columns of a unique index or constraint that is not deferrable, and has no predicate, expressions, or generated columns.")));
 	return keys;
@@ -161,23 +161,23 @@ simhash_guard_key_is_there(List *keys, Relation relation, HeapTuple row,
 	foreach(lc, keys)
 	{
 		GuardKey   *key = lfirst(lc);
-		GuardPending pending;
+		NearPending pending;
 		bool		isnull = false;
 
 		for (int i = 0; i < key->ncolumns && !isnull; i++)
 			key->conditions[i].sk_argument =
 				heap_getattr(row, key->columns[i], RelationGetDescr(relation),
 							 &isnull);
-		while (!isnull && simhash_guard_look_up(relation, key->index,
-												key->ncolumns,
-												key->conditions, &pending))
+		while (!isnull && simhash_near_look_up(relation, key->index,
+											   key->ncolumns,
+											   key->conditions, &pending))
 		{
 			CHECK_FOR_INTERRUPTS();
 			if (!wait || (!TransactionIdIsValid(pending.xid) &&
 						  !ItemPointerIndicatesMovedPartitions(&pending.tid) &&
-						  simhash_guard_hold_row(relation, &pending, false)))
+						  simhash_near_hold_row(relation, &pending, false)))
 				return true;
-			simhash_guard_wait(&pending);
+			simhash_near_wait(&pending);
 		}
 	}
 	return false;
@@ -188,7 +188,7 @@ simhash_guard_key_is_there(List *keys, Relation relation, HeapTuple row,
  * False if keys of the table are of another type, or of several columns.
  */
 bool
-simhash_guard_find_key(Relation relation, Oid type, Datum value, GuardPending *pending)
+simhash_guard_find_key(Relation relation, Oid type, Datum value, NearPending *pending)
 {
 	Oid			oid = RelationGetPrimaryKeyIndex(relation, true);
 	Relation	index;
@@ -204,6 +204,6 @@ simhash_guard_find_key(Relation relation, Oid type, Datum value, GuardPending *p
 	if (key == NULL)
 		return false;
 	key->conditions[0].sk_argument = value;
-	(void) simhash_guard_look_up(relation, oid, 1, key->conditions, pending);
+	(void) simhash_near_look_up(relation, oid, 1, key->conditions, pending);
 	return true;
 }

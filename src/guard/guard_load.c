@@ -7,13 +7,13 @@
  * One INSERT with the rights of the caller, so that defaults, partitions, policies,
  * triggers and constraints are the server's.  What the guards do in it otherwise than
  * ever: they leave out what they would reject, and say so; and what is near to the rows
- * of the query is known beforehand (guard_known.c).
+ * of the query is known beforehand (near_known.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_options.h"
+#include "guard/guard.h"
 
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_trigger.h"
@@ -32,7 +32,7 @@ PG_FUNCTION_INFO_V1(_simhash_guard_load_row);
 /* A call of simhash_guard_load. */
 typedef struct LoadCall
 {
-	GuardLoad	load;
+	NearLoad	load;
 	Oid			function;
 	Oid			row_function;	/* _simhash_guard_load_row */
 	Oid			table;
@@ -101,26 +101,26 @@ find_guards(LoadCall *call, List **scopes)
 	for (int i = 0; all != NULL && i < all->numtriggers; i++)
 	{
 		Trigger    *trigger = &all->triggers[i];
-		GuardPlace	place = {.table = call->table};
-		GuardSpace	space = {0};
-		GuardOrigin origin;
+		NearPlace	place = {.table = call->table};
+		NearSpace	space = {0};
+		NearOrigin	origin;
 		GuardArguments *arguments;
-		GuardKnown *known;
+		NearKnown  *known;
 		Relation	root;
 
 		if (!TRIGGER_FOR_INSERT(trigger->tgtype) ||
 			simhash_c_function(trigger->tgfoid) != simhash_guard)
 			continue;
 		any = true;
-		origin = simhash_guard_origin(relation, trigger);
+		origin = simhash_near_origin(relation, trigger);
 		if (origin.table != call->table)
 			lock_table(origin.table);
 		root = table_open(origin.table, NoLock);
 		arguments = simhash_guard_read_arguments(root, trigger);
-		simhash_guard_bind_space(&space, root, &arguments->terms, 0);
+		simhash_near_bind_space(&space, root, &arguments->terms, 0);
 		table_close(root, NoLock);
-		simhash_guard_find(&space, &place);
-		known = simhash_guard_known_begin(origin.trigger, &arguments->terms, place.scope);
+		simhash_near_find(&space, &place);
+		known = simhash_near_known_begin(origin.trigger, &arguments->terms, place.scope);
 		if (known == NULL)
 			continue;
 		call->load.known = lappend(call->load.known, known);
@@ -148,14 +148,14 @@ take_coming_row(void *context, TupleTableSlot *slot)
 	forboth(known, call->load.known, place, call->places)
 	{
 		if (!slot->tts_isnull[lfirst_int(place)])
-			simhash_guard_known_add(lfirst(known),
-									(uint64) DatumGetInt64(slot->tts_values[lfirst_int(place)]), true);
+			simhash_near_known_add(lfirst(known),
+								   (uint64) DatumGetInt64(slot->tts_values[lfirst_int(place)]), true);
 	}
 }
 
 /* Add the fingerprints of the rows that a table has, unless they are too many. */
 static void
-read_table(GuardKnown *known, const GuardTable *table, Snapshot snapshot)
+read_table(NearKnown *known, const NearTable *table, Snapshot snapshot)
 {
 	Relation	relation = table_open(table->table, NoLock);
 	TableScanDesc scan = simhash_table_beginscan(relation, snapshot);
@@ -168,7 +168,7 @@ read_table(GuardKnown *known, const GuardTable *table, Snapshot snapshot)
 		Datum		value = slot_getattr(slot, table->terms.column, &isnull);
 
 		CHECK_FOR_INTERRUPTS();
-		fits = isnull || simhash_guard_known_add(known, (uint64) DatumGetInt64(value), false);
+		fits = isnull || simhash_near_known_add(known, (uint64) DatumGetInt64(value), false);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 	table_endscan(scan);
@@ -195,12 +195,12 @@ find_near(LoadCall *call)
 	latest = RegisterSnapshot(GetLatestSnapshot());
 	foreach(lc, call->load.known)
 	{
-		const GuardScope *scope = list_nth(scopes, foreach_current_index(lc));
-		GuardKnown *known = lfirst(lc);
+		const NearScope *scope = list_nth(scopes, foreach_current_index(lc));
+		NearKnown  *known = lfirst(lc);
 
 		for (int i = 0; i < scope->ntables; i++)
 			read_table(known, &scope->tables[i], latest);
-		if (simhash_guard_known_find(known))
+		if (simhash_near_known_find(known))
 			found = lappend(found, known);
 	}
 	UnregisterSnapshot(latest);
@@ -226,7 +226,7 @@ write_insert(const LoadCall *call)
 		AttrNumber	column = i > 0 || get_attnum(call->table, name) > 0 ?
 		simhash_find_column(call->table, name, "query", " The first one may have any name.") : 0;
 		Form_pg_attribute attribute = column == 0 ? NULL :
-		simhash_guard_attribute(relation, column);
+		simhash_near_attribute(relation, column);
 
 		if (attribute != NULL && attribute->attgenerated == '\0' &&
 			attribute->attidentity != ATTRIBUTE_IDENTITY_ALWAYS)
@@ -313,15 +313,15 @@ load_rows(void *context)
 				 errhint("The first one tells its rows apart.")));
 	lock_table(call->table);
 	find_near(call);
-	call->load.outer = simhash_guard_loading;
+	call->load.outer = simhash_near_loading;
 	PG_TRY();
 	{
-		simhash_guard_loading = &call->load;
+		simhash_near_loading = &call->load;
 		insert_rows(call);
 	}
 	PG_FINALLY();
 	{
-		simhash_guard_loading = call->load.outer;
+		simhash_near_loading = call->load.outer;
 	}
 	PG_END_TRY();
 }
@@ -372,13 +372,13 @@ simhash_guard_load(PG_FUNCTION_ARGS)
 Datum
 _simhash_guard_load_row(PG_FUNCTION_ARGS)
 {
-	GuardLoad  *load = simhash_guard_loading;
+	NearLoad   *load = simhash_near_loading;
 	Oid			output;
 	bool		varlena;
 
 	if (load != NULL && load->command == InvalidCommandId)
 		load->command = GetActiveSnapshot()->curcid;
-	if (load == NULL || load != simhash_guard_load_at_work())
+	if (load == NULL || load != simhash_near_load_at_work())
 		PG_RETURN_BOOL(true);
 	if (load->id != NULL)
 		pfree(load->id);

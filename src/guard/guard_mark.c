@@ -25,7 +25,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_options.h"
+#include "guard/guard.h"
 
 #include "access/tableam.h"
 #include "parser/parse_coerce.h"
@@ -56,7 +56,7 @@ write_mark(Form_pg_attribute target, TupleTableSlot *slot, List *columns)
 {
 	Form_pg_attribute source = TupleDescAttr(slot->tts_tupleDescriptor,
 											 linitial_int(columns) - 1);
-	char	   *key = simhash_guard_write_key(slot, columns);
+	char	   *key = simhash_near_write_key(slot, columns);
 	StringInfoData quoted;
 
 	if (key == NULL || list_length(columns) > 1 ||
@@ -70,9 +70,9 @@ write_mark(Form_pg_attribute target, TupleTableSlot *slot, List *columns)
 
 /* The mark that leads to the row found. */
 static Datum
-make_mark(Form_pg_attribute target, const GuardMatch *match)
+make_mark(Form_pg_attribute target, const NearMatch *match)
 {
-	List	   *columns = simhash_guard_primary_key(match->table->table);
+	List	   *columns = simhash_near_primary_key(match->table->table);
 	Form_pg_attribute source = TupleDescAttr(match->slot->tts_tupleDescriptor,
 											 linitial_int(columns) - 1);
 	Oid			input;
@@ -92,14 +92,14 @@ static char *
 write_own(GuardTrigger *guard, Form_pg_attribute target, const TriggerData *data,
 		  HeapTuple row)
 {
-	List	   *columns = simhash_guard_primary_key(guard->guard.table);
+	List	   *columns = simhash_near_primary_key(guard->near.table);
 	char	   *own;
 
 	if (TRIGGER_FIRED_BY_UPDATE(data->tg_event))
 		return write_mark(target, data->tg_trigslot, columns);
-	ExecStoreHeapTuple(row, guard->guard.slot, false);
-	own = write_mark(target, guard->guard.slot, columns);
-	ExecClearTuple(guard->guard.slot);
+	ExecStoreHeapTuple(row, guard->near.slot, false);
+	own = write_mark(target, guard->near.slot, columns);
+	ExecClearTuple(guard->near.slot);
 	return own;
 }
 
@@ -116,7 +116,7 @@ leads_to_own(Form_pg_attribute target, NullableDatum mark, const char *own)
 
 /* The mark of a row that is in a slot, in memory of the current context. */
 static NullableDatum
-get_mark(Form_pg_attribute target, const GuardTable *table, TupleTableSlot *slot)
+get_mark(Form_pg_attribute target, const NearTable *table, TupleTableSlot *slot)
 {
 	NullableDatum mark;
 
@@ -139,13 +139,13 @@ typedef enum MarkFate
 static MarkFate
 follow_mark(GuardTrigger *guard, Form_pg_attribute target, NullableDatum *mark)
 {
-	const GuardScope *scope = guard->guard.place.scope;
+	const NearScope *scope = guard->near.place.scope;
 	MarkFate	fate = MARK_IS_UNKNOWN;
 
 	for (int i = 0; i < scope->ntables && fate != MARK_LEADS; i++)
 	{
 		Relation	relation = table_open(scope->tables[i].table, NoLock);
-		GuardPending pending = {.distance = -1};
+		NearPending pending = {.distance = -1};
 		TupleTableSlot *slot = table_slot_create(relation, NULL);
 
 		if (simhash_guard_find_key(relation, target->atttypid, mark->value, &pending) &&
@@ -155,7 +155,7 @@ follow_mark(GuardTrigger *guard, Form_pg_attribute target, NullableDatum *mark)
 			(TransactionIdIsValid(pending.xid) ||
 			 ItemPointerIndicatesMovedPartitions(&pending.tid)))
 		{
-			guard->guard.search.pending = pending;
+			guard->near.search.pending = pending;
 			fate = MARK_IS_PENDING;
 		}
 		else if (pending.distance >= 0 &&
@@ -182,10 +182,10 @@ follow_mark(GuardTrigger *guard, Form_pg_attribute target, NullableDatum *mark)
 static bool
 find_original(GuardTrigger *guard, const TriggerData *data, HeapTuple row)
 {
-	GuardSearch *search = &guard->guard.search;
-	const GuardMatch *match = &search->match;
-	Form_pg_attribute target = simhash_guard_attribute(data->tg_relation,
-													   guard->arguments.mark);
+	NearSearch *search = &guard->near.search;
+	const NearMatch *match = &search->match;
+	Form_pg_attribute target = simhash_near_attribute(data->tg_relation,
+													  guard->arguments.mark);
 	NullableDatum first = get_mark(target, match->table, match->slot);
 	const char *own = first.isnull ? NULL : write_own(guard, target, data, row);
 	NullableDatum next = first;
@@ -266,7 +266,7 @@ simhash_guard_keep_mark(const GuardTrigger *guard, const TriggerData *data,
 {
 	AttrNumber	column = guard->arguments.mark;
 	Relation	relation = data->tg_relation;
-	Form_pg_attribute target = simhash_guard_attribute(relation, column);
+	Form_pg_attribute target = simhash_near_attribute(relation, column);
 	bool		isnull;
 	bool		wasnull;
 	Datum		value = heap_getattr(row, column, RelationGetDescr(relation),
@@ -277,5 +277,5 @@ simhash_guard_keep_mark(const GuardTrigger *guard, const TriggerData *data,
 		(isnull || datum_image_eq(value, old, target->attbyval, target->attlen)))
 		return row;
 	return is_foreign_key(relation, column) ? row :
-		simhash_guard_set_column(row, relation, column, old, wasnull);
+		simhash_near_set_column(row, relation, column, old, wasnull);
 }

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_options.h"
+#include "guard/guard.h"
 
 #include <math.h>
 
@@ -233,7 +233,7 @@ read_value(Relation root, const GuardArgument *argument, ArgumentValue *value)
 		case TYPE_INTERVAL:
 			return read_interval(value->text, &value->period);
 		case TYPE_TABLE:
-			value->tables = simhash_guard_find_apart(root, value->text);
+			value->tables = simhash_near_find_apart(root, value->text);
 			return value->tables != NIL;
 		case TYPE_COLUMN:
 			value->names = list_make1(unconstify(char *, value->text));
@@ -305,11 +305,11 @@ read_values(Relation root, const Trigger *trigger, ArgumentValue *values)
 static void
 check_mark(const Trigger *trigger, const GuardArguments *arguments)
 {
-	const GuardTerms *terms = &arguments->terms;
+	const NearTerms *terms = &arguments->terms;
 	AttrNumber	mark = arguments->mark;
 	bool		is_read = mark == terms->column || mark == terms->time ||
 	bms_is_member(mark - FirstLowInvalidHeapAttributeNumber,
-				  simhash_guard_document_columns(terms));
+				  simhash_near_document_columns(terms));
 
 	for (int i = 0; i < terms->ngroup; i++)
 		is_read |= mark == terms->group[i];
@@ -327,7 +327,7 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 {
 	GuardArguments *arguments = palloc0(sizeof *arguments);
 	ArgumentValue values[lengthof(all_arguments)] = {0};
-	GuardAsked	asked = {
+	NearAsked	asked = {
 		.who = psprintf("trigger \"%s\"", trigger->tgname),
 		.hint = arguments_hint(),
 		.renamed = renamed_hint,
@@ -349,13 +349,13 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 	asked.at_least = values[THE_AT_LEAST].number;
 	asked.limited = values[THE_AT_MOST].text !=NULL;
 	asked.at_most = (int64) values[THE_AT_MOST].number;
-	arguments->terms = simhash_guard_read_terms(&asked, root);
+	arguments->terms = simhash_near_read_terms(&asked, root);
 	if (values[THE_COMPARE].text !=NULL)
 		arguments->terms.most = (int) simhash_check_range(asked.who, "compare",
 														  (int64) values[THE_COMPARE].number,
 														  1, PG_INT64_MAX, 0);
-	simhash_guard_read_time(&arguments->terms, root, values[THE_TIME].column,
-							values[THE_FOR].period);
+	simhash_near_read_time(&arguments->terms, root, values[THE_TIME].column,
+						   values[THE_FOR].period);
 	arguments->action = values[THE_ACTION].choice;
 	arguments->fill = asked.fills;
 	arguments->mark = values[THE_MARK].column;
@@ -370,7 +370,7 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 
 /* Lock by those columns of the group only that another guard has, too. */
 static void
-restrict_locks(GuardSpace *space, const Trigger *other)
+restrict_locks(NearSpace *space, const Trigger *other)
 {
 	List	   *names = NIL;
 
@@ -400,11 +400,11 @@ restrict_locks(GuardSpace *space, const Trigger *other)
  * distance among them, and for the columns of the group that all of them have.
  */
 void
-simhash_guard_bind_locks(GuardStatement *statement, Relation root,
+simhash_guard_bind_locks(NearStatement *statement, Relation root,
 						 const Trigger *trigger)
 {
 	static List *noticed = NIL; /* triggers, once a session each */
-	GuardSpace *space = &statement->space;
+	NearSpace  *space = &statement->space;
 	int			radius = space->terms.radius;
 	const TriggerDesc *all = CopyTriggerDesc(root->trigdesc);
 
@@ -424,7 +424,7 @@ simhash_guard_bind_locks(GuardStatement *statement, Relation root,
 	statement->locks.root = space->root;
 	statement->locks.seed = (uint64) space->terms.column;
 	statement->locks.scheme =
-		simhash_guard_scheme(space->terms.type.width, radius);
+		simhash_near_scheme(space->terms.type.width, radius);
 	if (statement->locks.scheme.parts == 0 &&
 		!list_member_oid(noticed, statement->trigger))
 	{

@@ -6,25 +6,25 @@
  *
  * The six steps of a row, and where each of them is:
  *
- * 1. the arguments, read once a statement: guard_options.c and guard_terms.c
- *	  read them, for the table that the trigger was made for; guard_bind.c
+ * 1. the arguments, read once a statement: guard_options.c and near_terms.c
+ *	  read them, for the table that the trigger was made for; near_bind.c
  *	  finds their columns in each table, guard_key.c its keys;
- * 2. the row's fingerprint and group: guard_row.c, guard_fingerprint.c,
- *	  guard_group.c; guard_fill.c fills the fingerprint in;
- * 3. locks against near-duplicates that others insert: guard_lock.c;
- * 4. the search: guard_search.c, in the tables that guard_space.c finds, by
- *	  the indexes that guard_index.c finds, without those rows that guard_apart.c knows;
+ * 2. the row's fingerprint and group: near_row.c, near_fingerprint.c,
+ *	  near_group.c; guard_fill.c fills the fingerprint in;
+ * 3. locks against near-duplicates that others insert: near_lock.c;
+ * 4. the search: near_search.c, in the tables that near_space.c finds, by
+ *	  the indexes that near_index.c finds, without those rows that near_apart.c knows;
  * 5. the verdict, or a wait for the transaction that decides: here;
  * 6. the action: guard_action.c, and guard_mark.c.
  *
- * guard_statement.c deals with the end of a statement, guard_moved.c with rows
+ * near_statement.c deals with the end of a statement, near_moved.c with rows
  * that move to another partition.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_options.h"
+#include "guard/guard.h"
 
 #include "catalog/pg_constraint.h"
 #include "parser/parse_coerce.h"
@@ -57,7 +57,7 @@ check_guard_context(FunctionCallInfo fcinfo)
  * table that the trigger was made for.
  */
 static void
-begin_guard_statement(GuardStatement *statement, Oid root,
+begin_guard_statement(NearStatement *statement, Oid root,
 					  const Trigger *trigger)
 {
 	Relation	relation;
@@ -67,8 +67,8 @@ begin_guard_statement(GuardStatement *statement, Oid root,
 		return;
 	relation = table_open(root, AccessShareLock);
 	arguments = simhash_guard_read_arguments(relation, trigger);
-	simhash_guard_bind_space(&statement->space, relation, &arguments->terms,
-							 arguments->mark);
+	simhash_near_bind_space(&statement->space, relation, &arguments->terms,
+							arguments->mark);
 	statement->space.keyed = arguments->action == GUARD_MARK ||
 		arguments->apart != NIL;
 	simhash_guard_bind_locks(statement, relation, trigger);
@@ -82,25 +82,25 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 			  Relation relation, const AttrMap *map)
 {
 	GuardArguments *mapped = &guard->arguments;
-	AttrNumber	document = guard->guard.terms.document;
+	AttrNumber	document = guard->near.terms.document;
 
 	*mapped = *arguments;
-	mapped->terms = guard->guard.terms;
-	mapped->mark = simhash_guard_mapped(map, arguments->mark);
+	mapped->terms = guard->near.terms;
+	mapped->mark = simhash_near_mapped(map, arguments->mark);
 	if (mapped->fill != SIMHASH_NO_MEASURE)
 	{
-		if (!IsBinaryCoercible(simhash_guard_attribute(relation, document)->atttypid, TEXTOID))
-			simhash_guard_refuse_type(relation, document, "text");
-		simhash_guard_refuse_generated(relation, document,
-									   "The option \"fill\" takes a document in a plain column: generated ones are computed after BEFORE triggers.");
-		simhash_guard_refuse_generated(relation, mapped->terms.column,
-									   "Leave out the option \"fill\".");
+		if (!IsBinaryCoercible(simhash_near_attribute(relation, document)->atttypid, TEXTOID))
+			simhash_near_refuse_type(relation, document, "text");
+		simhash_near_refuse_generated(relation, document,
+									  "The option \"fill\" takes a document in a plain column: generated ones are computed after BEFORE triggers.");
+		simhash_near_refuse_generated(relation, mapped->terms.column,
+									  "Leave out the option \"fill\".");
 		(void) simhash_words(mapped->terms.type.width);
-		guard->guard.fills = true;
+		guard->near.fills = true;
 	}
 	if (mapped->mark != 0)
-		simhash_guard_refuse_generated(relation, mapped->mark,
-									   "The option \"mark\" takes a plain column.");
+		simhash_near_refuse_generated(relation, mapped->mark,
+									  "The option \"mark\" takes a plain column.");
 }
 
 /* Fail unless rows of a table can conflict by its primary key. */
@@ -128,30 +128,30 @@ bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
 {
 	MemoryContext old = MemoryContextSwitchTo(context);
 	GuardTrigger *guard = palloc0(sizeof *guard);
-	GuardOrigin origin = simhash_guard_origin(relation, trigger);
-	GuardStatement *statement = simhash_guard_statement(context,
-														origin.trigger);
+	NearOrigin	origin = simhash_near_origin(relation, trigger);
+	NearStatement *statement = simhash_near_statement(context,
+													  origin.trigger);
 	const GuardArguments *arguments;
 	AttrMap    *map;
 
 	begin_guard_statement(statement, origin.table, trigger);
 	arguments = statement->terms;
-	guard->guard.name = pstrdup(trigger->tgname);
-	guard->guard.statement = statement;
-	map = simhash_guard_map_columns(&statement->space, relation);
-	simhash_guard_bind(&guard->guard, relation, &arguments->terms, map);
+	guard->near.name = pstrdup(trigger->tgname);
+	guard->near.statement = statement;
+	map = simhash_near_map_columns(&statement->space, relation);
+	simhash_near_bind(&guard->near, relation, &arguments->terms, map);
 	map_arguments(guard, arguments, relation, map);
-	simhash_guard_check_shard(trigger->tgname, relation, &guard->guard.terms);
+	simhash_near_check_shard(trigger->tgname, relation, &guard->near.terms);
 	if (arguments->action == GUARD_CONFLICT)
 		check_primary_key(relation);
 	if (arguments->action == GUARD_SKIP)
-		simhash_guard_check_moves(relation, trigger, &origin);
+		simhash_near_check_moves(relation, trigger, &origin);
 	guard->keys = simhash_guard_find_keys(guard, relation, map);
 	if (arguments->apart != NIL)
-		guard->guard.search.apart = &guard->apart;
+		guard->near.search.apart = &guard->apart;
 	guard->apart.tables = arguments->apart;
-	guard->apart.slot = guard->guard.slot;
-	guard->guard.search.enough = arguments->action == GUARD_SKIP &&
+	guard->apart.slot = guard->near.slot;
+	guard->near.search.enough = arguments->action == GUARD_SKIP &&
 		!arguments->notice ? arguments->terms.radius : 0;
 	MemoryContextSwitchTo(old);
 	return guard;
@@ -163,16 +163,16 @@ bind_guard(Relation relation, const Trigger *trigger, MemoryContext context)
  * then.
  */
 static bool
-hold_match(GuardSearch *search)
+hold_match(NearSearch *search)
 {
-	GuardPending pending = {
+	NearPending pending = {
 		.distance = search->match.distance,
 		.table = search->match.table->table,
 		.tid = search->match.slot->tts_tid,
 		.mode = LockTupleNoKeyExclusive
 	};
 	Relation	relation = table_open(pending.table, NoLock);
-	bool		held = simhash_guard_hold_row(relation, &pending, false);
+	bool		held = simhash_near_hold_row(relation, &pending, false);
 
 	table_close(relation, NoLock);
 	if (!held)
@@ -194,9 +194,9 @@ has_new_key(const TriggerData *data, bool moved)
 static bool
 is_match_final(const GuardTrigger *guard)
 {
-	const GuardSearch *search = &guard->guard.search;
-	const GuardMatch *match = &search->match;
-	const GuardPending *pending = &search->pending;
+	const NearSearch *search = &guard->near.search;
+	const NearMatch *match = &search->match;
+	const NearPending *pending = &search->pending;
 	bool		nearest = guard->arguments.action == GUARD_MARK ||
 	guard->arguments.action == GUARD_CONFLICT;
 
@@ -215,7 +215,7 @@ static bool
 reach_verdict(GuardTrigger *guard, const TriggerData *data, HeapTuple row,
 			  bool moved)
 {
-	GuardSearch *search = &guard->guard.search;
+	NearSearch *search = &guard->near.search;
 
 	if (!is_match_final(guard))
 	{
@@ -228,17 +228,17 @@ reach_verdict(GuardTrigger *guard, const TriggerData *data, HeapTuple row,
 		search->pending.distance = -1;
 	else
 	{
-		guard->conflicts = !moved && simhash_guard_load_at_work() == NULL &&
+		guard->conflicts = !moved && simhash_near_load_at_work() == NULL &&
 			simhash_guard_may_conflict(guard, data);
 		if ((!guard->conflicts || hold_match(search)) &&
 			(guard->arguments.action != GUARD_MARK ||
 			 simhash_guard_find_original(guard, data, row)))
 			return true;
 	}
-	simhash_guard_unlock(&guard->guard.statement->locks);
-	simhash_guard_forget_match(search);
+	simhash_near_unlock(&guard->near.statement->locks);
+	simhash_near_forget_match(search);
 	if (search->pending.distance >= 0)
-		simhash_guard_wait(&search->pending);
+		simhash_near_wait(&search->pending);
 	return false;
 }
 
@@ -249,19 +249,19 @@ reach_verdict(GuardTrigger *guard, const TriggerData *data, HeapTuple row,
  * trigger has changed the row since, it is compared again.
  */
 static bool
-is_settled(Guard *guard, const TriggerData *data, bool *moved)
+is_settled(NearTrigger *guard, const TriggerData *data, bool *moved)
 {
-	bool		settled = guard->need == GUARD_AS_BEFORE;
+	bool		settled = guard->need == NEAR_AS_BEFORE;
 
 	*moved = false;
 	if (TRIGGER_FIRED_BY_INSERT(data->tg_event))
 	{
-		*moved = simhash_guard_has_moved(guard->statement);
-		settled = *moved && simhash_guard_is_as_moved(guard);
+		*moved = simhash_near_has_moved(guard->statement);
+		settled = *moved && simhash_near_is_as_moved(guard);
 		if (!settled)
-			simhash_guard_unlock(&guard->statement->locks);
+			simhash_near_unlock(&guard->statement->locks);
 	}
-	simhash_guard_note_update(guard, data);
+	simhash_near_note_update(guard, data);
 	return settled;
 }
 
@@ -300,7 +300,7 @@ simhash_guard(PG_FUNCTION_ARGS)
 {
 	TriggerData *data = (TriggerData *) fcinfo->context;
 	GuardTrigger *trigger;
-	Guard	   *guard;
+	NearTrigger *guard;
 	HeapTuple	row;
 	bool		moved;
 
@@ -310,22 +310,22 @@ simhash_guard(PG_FUNCTION_ARGS)
 			bind_guard(data->tg_relation, data->tg_trigger,
 					   fcinfo->flinfo->fn_mcxt);
 	trigger = fcinfo->flinfo->fn_extra;
-	guard = &trigger->guard;
+	guard = &trigger->near;
 	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ? data->tg_newtuple :
 		data->tg_trigtuple;
 	if (guard->fills)
 		row = simhash_guard_fill(trigger, data, row);
-	simhash_guard_take_row(guard, data, row);
+	simhash_near_take_row(guard, data, row);
 	if (is_settled(guard, data, &moved))
 	{
 		if (trigger->arguments.action == GUARD_MARK &&
-			guard->need == GUARD_AS_BEFORE)
+			guard->need == NEAR_AS_BEFORE)
 			row = simhash_guard_keep_mark(trigger, data, row);
 		return PointerGetDatum(row);
 	}
-	if (guard->need == GUARD_COMPARE)
+	if (guard->need == NEAR_COMPARE)
 	{
-		simhash_guard_begin_row(guard->statement);
+		simhash_near_begin_row(guard->statement);
 		trigger->apart.data = data;
 		trigger->apart.row = row;
 		do
@@ -334,8 +334,8 @@ simhash_guard(PG_FUNCTION_ARGS)
 				simhash_guard_key_is_there(trigger->keys, data->tg_relation,
 										   row, true))
 				return PointerGetDatum(row);
-			simhash_guard_enter(guard, &guard->search.center);
-			simhash_guard_search(&guard->search, guard->place.scope);
+			simhash_near_enter(guard, &guard->search.center);
+			simhash_near_search(&guard->search, guard->place.scope);
 		} while (!reach_verdict(trigger, data, row, moved));
 	}
 	return PointerGetDatum(simhash_guard_act(trigger, data, row, moved));

@@ -23,8 +23,10 @@ SRC = ROOT / "src"
 WINGS = [
     "simhash.c",                # the module: it starts all others
     "removal",
+    "clusters/upkeep",
     "clusters",
     "guard",
+    "near",
     "index",
     "planner",
     "keys",

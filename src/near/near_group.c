@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_group.c
+ * near_group.c
  *		The option within=column,... of simhash_guard(): groups of rows, such
  *		as those of one site, each of which is guarded by itself.
  *
@@ -17,7 +17,7 @@
  * class, which only superusers can create.  No name is looked up, so no
  * operator or cast that the owner of a table has planted can take its place.
  *
- * The locks of a row (guard_lock.c) follow from its group, so that sessions
+ * The locks of a row (near_lock.c) follow from its group, so that sessions
  * with rows of different groups do not wait for each other.  Rows that come
  * through different guards of one fingerprint must meet, too, say one within
  * site,lang and one within site.  What is a near-duplicate for either of them
@@ -28,20 +28,20 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "common/hashfn.h"
 #include "utils/typcache.h"
 
 /* Find out how the values of the columns of a group are compared. */
 void
-simhash_guard_bind_group(GuardColumn *group, Relation relation, int n,
-						 const AttrNumber *columns)
+simhash_near_bind_group(NearColumn *group, Relation relation, int n,
+						const AttrNumber *columns)
 {
 	for (int i = 0; i < n; i++)
 	{
-		Form_pg_attribute attribute = simhash_guard_attribute(relation,
-															  columns[i]);
+		Form_pg_attribute attribute = simhash_near_attribute(relation,
+															 columns[i]);
 		TypeCacheEntry *type = lookup_type_cache(getBaseType(attribute->atttypid),
 												 TYPECACHE_EQ_OPR |
 												 TYPECACHE_HASH_PROC);
@@ -69,7 +69,7 @@ simhash_guard_bind_group(GuardColumn *group, Relation relation, int n,
 
 /* Are two values of a column, not NULL, equal? */
 bool
-simhash_guard_equal(GuardEquality *equality, Datum value, Datum other)
+simhash_near_equal(NearEquality *equality, Datum value, Datum other)
 {
 	return DatumGetBool(FunctionCall2Coll(&equality->equals,
 										  equality->collation, value, other));
@@ -77,16 +77,16 @@ simhash_guard_equal(GuardEquality *equality, Datum value, Datum other)
 
 /* Is a row, with the group in these columns, of the group of our row? */
 bool
-simhash_guard_is_of_group(const GuardSearch *search, const AttrNumber *columns,
-						  TupleTableSlot *slot)
+simhash_near_is_of_group(const NearSearch *search, const AttrNumber *columns,
+						 TupleTableSlot *slot)
 {
 	for (int i = 0; i < search->space->terms.ngroup; i++)
 	{
 		bool		isnull;
 		Datum		value = slot_getattr(slot, columns[i], &isnull);
 
-		if (isnull || !simhash_guard_equal(&search->space->group[i].equality,
-										   search->group[i], value))
+		if (isnull || !simhash_near_equal(&search->space->group[i].equality,
+										  search->group[i], value))
 			return false;
 	}
 	return true;
@@ -99,13 +99,13 @@ simhash_guard_is_of_group(const GuardSearch *search, const AttrNumber *columns,
  * columns of types that cannot be hashed.
  */
 uint64
-simhash_guard_group_hash(const GuardSpace *space, const Datum *values)
+simhash_near_group_hash(const NearSpace *space, const Datum *values)
 {
 	uint64		hash = 0;
 
 	for (int i = 0; i < space->terms.ngroup; i++)
 	{
-		GuardColumn *column = &space->group[i];
+		NearColumn *column = &space->group[i];
 
 		if (column->in_locks && OidIsValid(column->hash.fn_oid))
 			hash += hash_combine64(column->column,

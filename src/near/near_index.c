@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_index.c
+ * near_index.c
  *		By which index a table is searched: a hamming index if it has one,
  *		otherwise the btree indexes of its four key columns; and what to say to
  *		those who have neither.
@@ -8,13 +8,13 @@
  * An index serves if it has all rows, and no other columns than the
  * fingerprint, or its keys, and columns of the group, compared as the guard
  * does.  Expressions of indexes are compared as they are stored, and never
- * evaluated; guard_space.c says why.
+ * evaluated; near_space.c says why.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "catalog/pg_index.h"
 #include "catalog/pg_opfamily.h"
@@ -30,9 +30,9 @@
  * strategy, as the guard does.
  */
 int
-simhash_guard_in_group(const GuardSpace *space, const AttrNumber *group,
-					   AttrNumber column, Oid collation, Oid family, Oid type,
-					   StrategyNumber equal)
+simhash_near_in_group(const NearSpace *space, const AttrNumber *group,
+					  AttrNumber column, Oid collation, Oid family, Oid type,
+					  StrategyNumber equal)
 {
 	for (int i = 0; i < space->terms.ngroup; i++)
 	{
@@ -57,12 +57,12 @@ is_index_of_key(Relation relation, Relation index, int i, AttrNumber column,
 	if (index->rd_opfamily[i] != INTEGER_BTREE_FAM_OID || number < 0)
 		return false;
 	expression = number == 0 ? hamming_column_expression(index, i) :
-		simhash_guard_expression(relation, number);
+		simhash_near_expression(relation, number);
 	if (!simhash_is_key(expression, &operand, block))
 		return false;
 	if (IsA(operand, Var))
 		return ((Var *) operand)->varattno == column;
-	return equal(operand, simhash_guard_expression(relation, column));
+	return equal(operand, simhash_near_expression(relation, column));
 }
 
 /*
@@ -70,13 +70,13 @@ is_index_of_key(Relation relation, Relation index, int i, AttrNumber column,
  * type, and columns of the group.  The more of these there are the better.
  */
 static void
-note_index(const GuardSpace *space, const GuardTable *table,
+note_index(const NearSpace *space, const NearTable *table,
 		   Relation index, int ncolumns, int sought, StrategyNumber strategy,
-		   Oid type, GuardIndex *best)
+		   Oid type, NearIndex *best)
 {
 	StrategyNumber equal = strategy == SIMHASH_BALL_STRATEGY ?
 	SIMHASH_EQUAL_STRATEGY : BTEqualStrategyNumber;
-	GuardIndex	found = {RelationGetRelid(index), ncolumns, NULL, NULL};
+	NearIndex	found = {RelationGetRelid(index), ncolumns, NULL, NULL};
 
 	if (ncolumns <= best->ncolumns)
 		return;
@@ -89,11 +89,11 @@ note_index(const GuardSpace *space, const GuardTable *table,
 		Oid			operator;
 
 		found.group[i] = i == sought ? -1 :
-			simhash_guard_in_group(space, table->terms.group,
-								   index->rd_index->indkey.values[i],
-								   index->rd_indcollation[i],
-								   index->rd_opfamily[i],
-								   index->rd_opcintype[i], equal);
+			simhash_near_in_group(space, table->terms.group,
+								  index->rd_index->indkey.values[i],
+								  index->rd_indcollation[i],
+								  index->rd_opfamily[i],
+								  index->rd_opcintype[i], equal);
 		if (i != sought && found.group[i] < 0)
 			return;
 		its = i == sought ? strategy : equal;
@@ -113,8 +113,8 @@ note_index(const GuardSpace *space, const GuardTable *table,
  * groups may search by that.
  */
 static void
-note_key_index(const GuardSpace *space, Relation relation,
-			   Relation index, GuardTable *table, int *keys)
+note_key_index(const NearSpace *space, Relation relation,
+			   Relation index, NearTable *table, int *keys)
 {
 	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
 	{
@@ -135,7 +135,7 @@ note_key_index(const GuardSpace *space, Relation relation,
  * index cannot have columns of its type.
  */
 static void
-write_index_column(const GuardSpace *space, const GuardColumn *column,
+write_index_column(const NearSpace *space, const NearColumn *column,
 				   StringInfo columns)
 {
 	Oid			type = getBaseType(get_atttype(space->root,
@@ -172,7 +172,7 @@ write_index_column(const GuardSpace *space, const GuardColumn *column,
  * them.
  */
 char	   *
-simhash_guard_index_columns(const GuardSpace *space)
+simhash_near_index_columns(const NearSpace *space)
 {
 	StringInfoData columns;
 
@@ -191,7 +191,7 @@ simhash_guard_index_columns(const GuardSpace *space)
  * which is there is partial.  Writers go on meanwhile, where PostgreSQL lets them.
  */
 static void
-complain_of_no_index(const GuardSpace *space, Relation relation,
+complain_of_no_index(const NearSpace *space, Relation relation,
 					 AttrNumber column, Oid invalid, Oid partial)
 {
 	const char *name = get_attname(RelationGetRelid(relation), column, false);
@@ -201,7 +201,7 @@ complain_of_no_index(const GuardSpace *space, Relation relation,
 	get_rel_relkind(root) == RELKIND_PARTITIONED_TABLE;
 	const char *concurrently = alone ? "" : "CONCURRENTLY ";
 	char	   *its = simhash_quoted_name(OidIsValid(invalid) ? invalid : root);
-	char	   *columns = simhash_guard_index_columns(space);
+	char	   *columns = simhash_near_index_columns(space);
 
 	if (OidIsValid(invalid))
 		ereport(ERROR,
@@ -226,8 +226,8 @@ complain_of_no_index(const GuardSpace *space, Relation relation,
  * otherwise those of the keys.
  */
 void
-simhash_guard_find_indexes(const GuardSpace *space, Relation relation,
-						   GuardTable *table)
+simhash_near_find_indexes(const NearSpace *space, Relation relation,
+						  NearTable *table)
 {
 	List	   *indexes = RelationGetIndexList(relation);
 	ListCell   *lc;

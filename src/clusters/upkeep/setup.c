@@ -48,10 +48,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/step.h"
-
+#include "clusters/upkeep/step.h"
 
 PG_FUNCTION_INFO_V1(simhash_add_clusters);
+PG_FUNCTION_INFO_V1(simhash_drop_clusters);
 
 /* Fail unless the clusters have been made by the same arguments: by the same deed. */
 static void
@@ -62,7 +62,7 @@ check_arguments(const ClusterSetup *setup)
 	ClusterTerms asked = *terms;
 
 	asked.star = setup->star;
-	asked.terms = simhash_cluster_read_terms(setup);
+	asked.terms = simhash_upkeep_read_terms(setup);
 	asked.since = setup->since == NULL ? 0 : get_attnum(call->table, setup->since);
 	if (asked.terms.ngroup != terms->terms.ngroup ||
 		strcmp(simhash_clusters_write(&asked, call->function),
@@ -84,11 +84,11 @@ see_how_far(ClusterSetup *setup)
 	ClusterCall *call = &setup->call;
 	ClusterTerms *copy = NULL;
 
-	simhash_cluster_begin_table(call, AccessShareLock);
+	simhash_upkeep_begin_table(call, AccessShareLock);
 	if (simhash_clusters_find(call->relation, call->column) != NULL)
 	{
-		(void) simhash_cluster_find(call);
-		if (simhash_cluster_has_triggers(call, false))
+		(void) simhash_upkeep_find(call);
+		if (simhash_upkeep_has_triggers(call, false))
 		{
 			check_arguments(setup);
 			copy = MemoryContextAlloc(call->outer, sizeof *copy);
@@ -102,7 +102,7 @@ see_how_far(ClusterSetup *setup)
 					 errdetail("Triggers that keep them have been dropped, alone or with an index that they need."),
 					 errhint("CALL simhash_mend_clusters(...) makes them again.")));
 	}
-	simhash_cluster_end_step(call);
+	simhash_upkeep_end_step(call);
 	return copy;
 }
 
@@ -120,27 +120,27 @@ finish(ClusterSetup *setup, Oid clusters)
 
 	simhash_progress_step("finishing");
 	LockRelationOid(clusters, AccessExclusiveLock);
-	terms = simhash_cluster_begin_step(call, ShareRowExclusiveLock);
+	terms = simhash_upkeep_begin_step(call, ShareRowExclusiveLock);
 	if (setup->index && !simhash_clusters_has_index(call->relation, terms->cluster))
-		simhash_cluster_alter(call, simhash_cluster_sql(call, "CREATE INDEX ON &r (&c)"));
-	simhash_cluster_depend(call);
+		simhash_upkeep_alter(call, simhash_upkeep_sql(call, "CREATE INDEX ON &r (&c)"));
+	simhash_upkeep_depend(call);
 	work = terms->work;
 	terms->later = false;
 	terms->work = InvalidOid;
-	simhash_cluster_write_deed(call, false);
-	(void) simhash_cluster_run(psprintf("DROP TABLE %s",
-										simhash_quoted_name(work)));
-	simhash_cluster_end_step(call);
+	simhash_upkeep_write_deed(call, false);
+	(void) simhash_upkeep_run(psprintf("DROP TABLE %s",
+									   simhash_quoted_name(work)));
+	simhash_upkeep_end_step(call);
 }
 
 /* Take the texts of rows that have gone since the clusters were computed. */
 static void
 take_texts(ClusterCall *call)
 {
-	if (simhash_cluster_begin_step(call, AccessShareLock)->document != 0)
-		(void) simhash_cluster_write(call, "UPDATE &T AS t SET &D = NULL WHERE %s",
-									 simhash_cluster_text_left(call));
-	simhash_cluster_end_step(call);
+	if (simhash_upkeep_begin_step(call, AccessShareLock)->document != 0)
+		(void) simhash_upkeep_write(call, "UPDATE &T AS t SET &D = NULL WHERE %s",
+									simhash_upkeep_text_left(call));
+	simhash_upkeep_end_step(call);
 }
 
 /* Do all steps that are not done, the first again if what it made is gone or another's. */
@@ -153,21 +153,21 @@ add_clusters(ClusterCall *call)
 
 	while (terms == NULL)
 	{
-		simhash_cluster_create(setup);
+		simhash_upkeep_create(setup);
 		terms = see_how_far(setup);
 	}
 	if (!done)
 	{
 		if (!OidIsValid(terms->work))
-			simhash_cluster_compute(setup);
-		simhash_cluster_fill(call);
+			simhash_upkeep_compute(setup);
+		simhash_upkeep_fill(call);
 		finish(setup, terms->clusters);
 		if (!setup->index)
 			ereport(NOTICE,
 					(errmsg("column \"%s\" has no index", call->column),
 					 errhint("CREATE INDEX CONCURRENTLY makes one without holding up writers.")));
 	}
-	if (simhash_cluster_join(call, ROWS_WITHOUT_CLUSTER, NULL, false) == 0 && done)
+	if (simhash_upkeep_join(call, ROWS_WITHOUT_CLUSTER, NULL, false) == 0 && done)
 		ereport(NOTICE,
 				(errmsg("clusters are kept in column \"%s\" of \"%s\" already",
 						call->column, get_rel_name(call->table))));
@@ -193,7 +193,7 @@ get_arguments(ClusterSetup *setup, FunctionCallInfo fcinfo)
 		if (!PG_ARGISNULL(i) && *NameStr(*PG_GETARG_NAME(i)) == '\0')
 			simhash_complain_of_empty(fcinfo, i);
 	}
-	setup->asked = (GuardAsked)
+	setup->asked = (NearAsked)
 	{
 		.who = "simhash_add_clusters",
 			.hint = "For example, CALL simhash_add_clusters('docs', 'fp', document => 'body', similarity => 'jaccard', within => '{site}').",
@@ -248,6 +248,57 @@ simhash_add_clusters(PG_FUNCTION_ARGS)
 	ClusterSetup setup = {.call.sets_up = true};
 
 	get_arguments(&setup, fcinfo);
-	simhash_cluster_call(&setup.call, fcinfo, 4, add_clusters);
+	simhash_upkeep_call(&setup.call, fcinfo, 4, add_clusters);
+	PG_RETURN_VOID();
+}
+
+/* --- taking down ----------------------------------------------------------- */
+
+/* What the call is for. */
+static void
+drop_clusters(ClusterCall *call)
+{
+	ClusterTerms *terms;
+
+	simhash_upkeep_begin_table(call, AccessExclusiveLock);
+	terms = simhash_clusters_find(call->relation, call->column);
+	if (terms != NULL && terms->root == call->table)
+	{
+		call->terms = terms;
+		(void) simhash_upkeep_drop_triggers(call, terms->clusters);
+		(void) simhash_upkeep_do(call, "DROP TABLE &t");
+		if (OidIsValid(terms->work))
+			(void) simhash_upkeep_do(call, "DROP TABLE &W");
+		simhash_upkeep_alter(call, simhash_upkeep_sql(call, terms->since == 0 ?
+													  "ALTER TABLE &r DROP COLUMN &c" :
+													  "ALTER TABLE &r DROP COLUMN &c, DROP COLUMN &s"));
+	}
+	else if (simhash_upkeep_drop_triggers(call, InvalidOid) > 0)
+		ereport(NOTICE,
+				(errmsg("dropped triggers of \"%s\" whose table of clusters is gone",
+						RelationGetRelationName(call->relation)),
+				 errdetail("It is no longer known in which column, and in which table, they kept clusters."),
+				 errhint("Drop the column and the table of the clusters by hand.")));
+	else
+		simhash_clusters_complain_of_none(call->relation, call->column);
+	simhash_upkeep_end_step(call);
+}
+
+/*
+ * CALL simhash_drop_clusters(relation regclass, "column" name DEFAULT 'cluster')
+ *
+ * Undo what simhash_add_clusters() has made, all of it or as far as it came:
+ * triggers, the table of the clusters, column, that of the time, and index.
+ *
+ * Errors: object_not_in_prerequisite_state where no clusters are kept in that
+ * column, insufficient_privilege without ownership,
+ * dependent_objects_still_exist for a view of the user's own.
+ */
+Datum
+simhash_drop_clusters(PG_FUNCTION_ARGS)
+{
+	ClusterCall call = {.shared = true};
+
+	simhash_upkeep_call(&call, fcinfo, 1, drop_clusters);
 	PG_RETURN_VOID();
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_known.c
+ * near_known.c
  *		Which fingerprints are near to those of rows to come, found for all of them
  *		at once.
  *
@@ -20,7 +20,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "miscadmin.h"
 
@@ -41,7 +41,7 @@
 #define MEMORY_LIMIT	((int64) maintenance_work_mem * 1024)
 
 /* Of a fingerprint: not of the rows to come, or too many are near. */
-#define NOT_LISTED		(GUARD_NEAR_MOST + 1)
+#define NOT_LISTED		(NEAR_KNOWN_MOST + 1)
 
 /* By the number of a fingerprint, that of one near to it. */
 typedef struct NearNumber
@@ -50,7 +50,7 @@ typedef struct NearNumber
 	uint32		near;
 } NearNumber;
 
-struct GuardKnown
+struct NearKnown
 {
 	Oid			trigger;
 	List	   *indexes;		/* of all tables that it searches */
@@ -70,17 +70,17 @@ struct GuardKnown
 };
 
 /* The load that is going on, or NULL. */
-GuardLoad  *simhash_guard_loading = NULL;
+NearLoad   *simhash_near_loading = NULL;
 
 /* Begin for a trigger with such terms, if that can be had for them. */
-GuardKnown *
-simhash_guard_known_begin(Oid trigger, const GuardTerms *terms,
-						  const GuardScope *scope)
+NearKnown  *
+simhash_near_known_begin(Oid trigger, const NearTerms *terms,
+						 const NearScope *scope)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "simhash_guard known",
 												  ALLOCSET_DEFAULT_SIZES);
-	GuardKnown *known = MemoryContextAllocZero(context, sizeof *known);
+	NearKnown  *known = MemoryContextAllocZero(context, sizeof *known);
 
 	known->trigger = trigger;
 	known->radius = terms->radius;
@@ -106,7 +106,7 @@ needed_bytes(uint32 n)
 
 /* Are there too many rows for another one? */
 static bool
-is_full(const GuardKnown *known)
+is_full(const NearKnown *known)
 {
 	int			bytes = (int) (needed_bytes(LOOK) / LOOK) + 1;
 
@@ -125,7 +125,7 @@ is_full(const GuardKnown *known)
 
 /* Add the fingerprint of a row to come, or of one that is there; false if that is one too many. */
 bool
-simhash_guard_known_add(GuardKnown *known, uint64 value, bool coming)
+simhash_near_known_add(NearKnown *known, uint64 value, bool coming)
 {
 	known->full = known->full || is_full(known);
 	if (known->full)
@@ -145,7 +145,7 @@ simhash_guard_known_add(GuardKnown *known, uint64 value, bool coming)
  * left.
  */
 static void
-list_near(GuardKnown *known, uint32 number, uint32 near)
+list_near(NearKnown *known, uint32 number, uint32 near)
 {
 	int64		room = known->near_room * 2;
 
@@ -191,7 +191,7 @@ compare_numbers(const void *a, const void *b)
  * many.  In a crowd too much is near to each.
  */
 bool
-simhash_guard_known_find(GuardKnown *known)
+simhash_near_known_find(NearKnown *known)
 {
 	ShPairs    *pairs = &known->pairs;
 	ShCrowds	crowds;
@@ -231,7 +231,7 @@ simhash_guard_known_find(GuardKnown *known)
 
 /* The number of a fingerprint; false if it is not known. */
 static bool
-find_number(const GuardKnown *known, uint64 value, uint32 *number)
+find_number(const NearKnown *known, uint64 value, uint32 *number)
 {
 	const ShPairs *pairs = &known->pairs;
 
@@ -243,12 +243,12 @@ find_number(const GuardKnown *known, uint64 value, uint32 *number)
 }
 
 /* The load whose rows the statement at work inserts, or NULL. */
-GuardLoad  *
-simhash_guard_load_at_work(void)
+NearLoad   *
+simhash_near_load_at_work(void)
 {
-	return simhash_guard_loading != NULL &&
-		simhash_guard_loading->command == GetActiveSnapshot()->curcid ?
-		simhash_guard_loading : NULL;
+	return simhash_near_loading != NULL &&
+		simhash_near_loading->command == GetActiveSnapshot()->curcid ?
+		simhash_near_loading : NULL;
 }
 
 /*
@@ -256,10 +256,10 @@ simhash_guard_load_at_work(void)
  * is to be a search, as where a trigger has attached a partition.
  */
 bool
-simhash_guard_take_known(GuardSearch *search, GuardScope *scope, Oid trigger)
+simhash_near_take_known(NearSearch *search, NearScope *scope, Oid trigger)
 {
-	GuardLoad  *load = simhash_guard_load_at_work();
-	const GuardKnown *known = NULL;
+	NearLoad   *load = simhash_near_load_at_work();
+	const NearKnown *known = NULL;
 	NearNumber	key;
 	NearNumber *near;
 	ListCell   *lc;
@@ -267,7 +267,7 @@ simhash_guard_take_known(GuardSearch *search, GuardScope *scope, Oid trigger)
 	search->is_known = false;
 	foreach(lc, load != NULL ? load->known : NIL)
 	{
-		if (((GuardKnown *) lfirst(lc))->trigger == trigger)
+		if (((NearKnown *) lfirst(lc))->trigger == trigger)
 			known = lfirst(lc);
 	}
 	if (known == NULL || !find_number(known, search->center.words[0], &key.number) ||
@@ -300,15 +300,15 @@ simhash_guard_take_known(GuardSearch *search, GuardScope *scope, Oid trigger)
  * did not know that it would come, nothing is known any more.
  */
 void
-simhash_guard_note_inserted(Oid index, Datum value)
+simhash_near_note_inserted(Oid index, Datum value)
 {
-	for (GuardLoad *load = simhash_guard_loading; load != NULL; load = load->outer)
+	for (NearLoad *load = simhash_near_loading; load != NULL; load = load->outer)
 	{
 		ListCell   *lc;
 
 		foreach(lc, load->known)
 		{
-			GuardKnown *known = lfirst(lc);
+			NearKnown  *known = lfirst(lc);
 			uint32		number;
 
 			if (!list_member_oid(known->indexes, index))

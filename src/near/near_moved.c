@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_moved.c
+ * near_moved.c
  *		Rows that an UPDATE moves to another partition.
  *
  * Such an update is a DELETE in the one and an INSERT in the other.  What is to
@@ -11,7 +11,7 @@
  * The server does not say that an insertion is the end of an update.  So the
  * last update is kept in mind, with what it made of the row.  It is for that
  * row alone: before the next row of a statement the server resets the memory
- * that a trigger is called in, and then it is forgotten (guard_statement.c).
+ * that a trigger is called in, and then it is forgotten (near_statement.c).
  * That the row has moved by now can be seen from its old version, in a heap.
  * So rows that a statement inserts besides, as MERGE, ON CONFLICT and WITH do,
  * are not mistaken for it.
@@ -31,7 +31,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
@@ -42,11 +42,11 @@
  * session_replication_role is?  In each of them it has the same name.
  */
 static bool
-fires_alike(const GuardOrigin *origin, const Trigger *trigger)
+fires_alike(const NearOrigin *origin, const Trigger *trigger)
 {
 	ListCell   *lc;
 
-	if (simhash_guard_fires_alike == origin->trigger)
+	if (simhash_near_fires_alike == origin->trigger)
 		return true;
 	foreach(lc, find_all_inheritors(origin->table, AccessShareLock, NULL))
 	{
@@ -66,13 +66,13 @@ fires_alike(const GuardOrigin *origin, const Trigger *trigger)
 		if (!alike)
 			return false;
 	}
-	simhash_guard_fires_alike = origin->trigger;
+	simhash_near_fires_alike = origin->trigger;
 	return true;
 }
 
 /* What lets a row come to a partition without BEFORE UPDATE; NULL if nothing. */
 static const char *
-way_around_update(const Trigger *trigger, const GuardOrigin *origin)
+way_around_update(const Trigger *trigger, const NearOrigin *origin)
 {
 	if (get_rel_relispartition(origin->table))
 		return "It is not on the partitioned table itself.";
@@ -94,8 +94,8 @@ way_around_update(const Trigger *trigger, const GuardOrigin *origin)
  * moves a row.
  */
 void
-simhash_guard_check_moves(Relation relation, const Trigger *trigger,
-						  const GuardOrigin *origin)
+simhash_near_check_moves(Relation relation, const Trigger *trigger,
+						 const NearOrigin *origin)
 {
 	const char *way;
 
@@ -117,31 +117,31 @@ simhash_guard_check_moves(Relation relation, const Trigger *trigger,
  * moves to another one.
  */
 void
-simhash_guard_note_update(Guard *guard, const TriggerData *data)
+simhash_near_note_update(NearTrigger *near, const TriggerData *data)
 {
-	GuardMoved *moved = &guard->statement->moved;
-	text	   *document = guard->search.document;
+	NearMoved  *moved = &near->statement->moved;
+	text	   *document = near->search.document;
 
 	moved->valid = TRIGGER_FIRED_BY_UPDATE(data->tg_event) &&
 		data->tg_relation->rd_rel->relispartition;
 	if (!moved->valid)
 		return;
-	simhash_guard_begin_row(guard->statement);
+	simhash_near_begin_row(near->statement);
 	moved->table = RelationGetRelid(data->tg_relation);
 	moved->tid = data->tg_trigtuple->t_self;
-	moved->compared = guard->need != GUARD_NONE_NEAR;
-	moved->fingerprint = guard->search.center;
-	moved->time = guard->search.time;
+	moved->compared = near->need != NEAR_NONE_NEAR;
+	moved->fingerprint = near->search.center;
+	moved->time = near->search.time;
 	moved->document = document == NULL ? NULL :
 		(text *) DatumGetPointer(datumCopy(PointerGetDatum(document), false,
 										   -1));
-	moved->group = palloc(guard->terms.ngroup * sizeof(Datum));
-	for (int i = 0; i < guard->terms.ngroup && moved->compared; i++)
+	moved->group = palloc(near->terms.ngroup * sizeof(Datum));
+	for (int i = 0; i < near->terms.ngroup && moved->compared; i++)
 	{
 		Form_pg_attribute column =
-		simhash_guard_attribute(data->tg_relation, guard->terms.group[i]);
+		simhash_near_attribute(data->tg_relation, near->terms.group[i]);
 
-		moved->group[i] = datumCopy(guard->search.group[i], column->attbyval,
+		moved->group[i] = datumCopy(near->search.group[i], column->attbyval,
 									column->attlen);
 	}
 }
@@ -152,9 +152,9 @@ simhash_guard_note_update(Guard *guard, const TriggerData *data)
  * counts as moved.
  */
 bool
-simhash_guard_has_moved(const GuardStatement *statement)
+simhash_near_has_moved(const NearStatement *statement)
 {
-	const GuardMoved *moved = &statement->moved;
+	const NearMoved *moved = &statement->moved;
 	HeapTupleHeaderData header;
 	Relation	relation;
 	bool		result = true;
@@ -163,9 +163,9 @@ simhash_guard_has_moved(const GuardStatement *statement)
 		return false;
 	relation = table_open(moved->table, NoLock);
 	if (relation->rd_rel->relam == HEAP_TABLE_AM_OID)
-		result = simhash_guard_read_header(relation,
-										   (ItemPointer) &moved->tid,
-										   &header) &&
+		result = simhash_near_read_header(relation,
+										  (ItemPointer) &moved->tid,
+										  &header) &&
 			HeapTupleHeaderIndicatesMovedPartitions(&header) &&
 			TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(&header));
 	table_close(relation, NoLock);
@@ -178,19 +178,19 @@ simhash_guard_has_moved(const GuardStatement *statement)
  * them since.
  */
 bool
-simhash_guard_is_as_moved(const Guard *guard)
+simhash_near_is_as_moved(const NearTrigger *near)
 {
-	const GuardMoved *moved = &guard->statement->moved;
+	const NearMoved *moved = &near->statement->moved;
 
-	if (guard->need != GUARD_COMPARE || !moved->compared ||
-		moved->time != guard->search.time ||
-		simhash_guard_distance(&moved->fingerprint, &guard->search.center) != 0)
+	if (near->need != NEAR_COMPARE || !moved->compared ||
+		moved->time != near->search.time ||
+		simhash_near_distance(&moved->fingerprint, &near->search.center) != 0)
 		return false;
-	for (int i = 0; i < guard->terms.ngroup; i++)
+	for (int i = 0; i < near->terms.ngroup; i++)
 	{
-		if (!simhash_guard_equal(&guard->statement->space.group[i].equality,
-								 guard->search.group[i], moved->group[i]))
+		if (!simhash_near_equal(&near->statement->space.group[i].equality,
+								near->search.group[i], moved->group[i]))
 			return false;
 	}
-	return simhash_guard_same_document(guard->search.document, moved->document);
+	return simhash_near_same_document(near->search.document, moved->document);
 }

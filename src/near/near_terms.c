@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_terms.c
+ * near_terms.c
  *		The terms by which rows of a table are near-duplicates, as the arguments
  *		of simhash_guard() or simhash_add_clusters() give them.  Names of
  *		columns are looked up here, once; from then on columns are known by
@@ -16,7 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
@@ -27,7 +27,7 @@
 
 /* The column that an argument names; fails if there is none. */
 static AttrNumber
-find_column(const GuardAsked *asked, Relation relation, const char *name,
+find_column(const NearAsked *asked, Relation relation, const char *name,
 			const char *argument)
 {
 	return simhash_find_column(RelationGetRelid(relation), name, argument,
@@ -36,18 +36,18 @@ find_column(const GuardAsked *asked, Relation relation, const char *name,
 
 /* The expression of a generated column, or NULL. */
 Node	   *
-simhash_guard_expression(Relation relation, AttrNumber column)
+simhash_near_expression(Relation relation, AttrNumber column)
 {
-	if (!simhash_guard_attribute(relation, column)->attgenerated)
+	if (!simhash_near_attribute(relation, column)->attgenerated)
 		return NULL;
 	return build_column_default(relation, column);
 }
 
 /* Fail if a column is virtual, as the rows that a search finds lack it. */
 void
-simhash_guard_check_stored(Relation relation, AttrNumber column)
+simhash_near_check_stored(Relation relation, AttrNumber column)
 {
-	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
+	Form_pg_attribute attribute = simhash_near_attribute(relation, column);
 
 	if (simhash_is_virtual(attribute))
 		ereport(ERROR,
@@ -62,8 +62,8 @@ simhash_guard_check_stored(Relation relation, AttrNumber column)
  * fingerprint is made of.
  */
 static void
-read_document(const GuardAsked *asked, Relation relation, Node *source,
-			  GuardTerms *terms)
+read_document(const NearAsked *asked, Relation relation, Node *source,
+			  NearTerms *terms)
 {
 	Var		   *column = (Var *) simhash_unlabeled(source);
 
@@ -85,7 +85,7 @@ read_document(const GuardAsked *asked, Relation relation, Node *source,
 
 /* The bound of the similarity, or how many bits may be different. */
 static void
-read_bound(const GuardAsked *asked, Relation relation, GuardTerms *terms)
+read_bound(const NearAsked *asked, Relation relation, NearTerms *terms)
 {
 	bool		hamming = terms->measure == SIMHASH_HAMMING;
 	int			width;
@@ -100,17 +100,17 @@ read_bound(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 				 errhint("For example, document pdq, similarity hamming and at_most 31 have the fingerprints in column \"pdq\" decide.")));
 	if (!hamming)
 		return;
-	width = simhash_guard_type(relation, terms->document).width;
+	width = simhash_near_type(relation, terms->document).width;
 	terms->at_most = (int) simhash_check_range(asked->who, "at_most",
 											   asked->at_most, 0, width, width);
 }
 
 /* Find out whether documents are compared, which, and how. */
 static void
-read_similarity(const GuardAsked *asked, Relation relation, GuardTerms *terms)
+read_similarity(const NearAsked *asked, Relation relation, NearTerms *terms)
 {
 	SimhashDerivation derived = {asked->fills, sh_default_profile, NULL};
-	Node	   *source = simhash_guard_expression(relation, terms->column);
+	Node	   *source = simhash_near_expression(relation, terms->column);
 	bool		known = source == NULL ?
 	asked->fills != SIMHASH_NO_MEASURE :
 	simhash_get_derivation(source, &derived);
@@ -125,7 +125,7 @@ read_similarity(const GuardAsked *asked, Relation relation, GuardTerms *terms)
 
 /* Find the columns of the group. */
 static void
-read_group_columns(const GuardAsked *asked, Relation relation, GuardTerms *terms)
+read_group_columns(const NearAsked *asked, Relation relation, NearTerms *terms)
 {
 	ListCell   *lc;
 
@@ -145,13 +145,13 @@ read_group_columns(const GuardAsked *asked, Relation relation, GuardTerms *terms
 }
 
 /* Turn what is asked for into columns of a table. */
-GuardTerms
-simhash_guard_read_terms(const GuardAsked *asked, Relation relation)
+NearTerms
+simhash_near_read_terms(const NearAsked *asked, Relation relation)
 {
-	GuardTerms	terms = {0};
+	NearTerms	terms = {0};
 
 	terms.column = find_column(asked, relation, asked->column, asked->fingerprint);
-	terms.type = simhash_guard_type(relation, terms.column);
+	terms.type = simhash_near_type(relation, terms.column);
 	terms.radius = (int) simhash_check_range(asked->who, asked->distance, asked->radius, 0,
 											 asked->pairs ? sh_wide_most(terms.type.width) :
 											 terms.type.width, terms.type.width);
@@ -167,21 +167,21 @@ simhash_guard_read_terms(const GuardAsked *asked, Relation relation)
 }
 
 /* Terms that are in columns of the root, in those of another table. */
-GuardTerms
-simhash_guard_map_terms(const GuardTerms *terms, const AttrMap *map,
-						Relation relation)
+NearTerms
+simhash_near_map_terms(const NearTerms *terms, const AttrMap *map,
+					   Relation relation)
 {
-	GuardTerms	mapped = *terms;
+	NearTerms	mapped = *terms;
 	bool		whole;
 
-	mapped.column = simhash_guard_mapped(map, terms->column);
-	mapped.type = simhash_guard_type(relation, mapped.column);
-	mapped.document = simhash_guard_mapped(map, terms->document);
+	mapped.column = simhash_near_mapped(map, terms->column);
+	mapped.type = simhash_near_type(relation, mapped.column);
+	mapped.document = simhash_near_mapped(map, terms->document);
 	mapped.expression = map_variable_attnos(terms->expression, 1, 0, map,
 											InvalidOid, &whole);
-	mapped.time = simhash_guard_mapped(map, terms->time);
+	mapped.time = simhash_near_mapped(map, terms->time);
 	mapped.group = palloc(terms->ngroup * sizeof *mapped.group);
 	for (int i = 0; i < terms->ngroup; i++)
-		mapped.group[i] = simhash_guard_mapped(map, terms->group[i]);
+		mapped.group[i] = simhash_near_mapped(map, terms->group[i]);
 	return mapped;
 }

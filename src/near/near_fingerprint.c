@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_fingerprint.c
+ * near_fingerprint.c
  *		Fingerprints as simhash_guard() has them: of a bigint, or of a bit
  *		string of any width that an index can have.
  *
@@ -8,18 +8,18 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "parser/parse_coerce.h"
 #include "port/pg_bswap.h"
 
 /* What kind of fingerprints a column has; fails if it has other values. */
-GuardType
-simhash_guard_type(Relation relation, AttrNumber column)
+NearType
+simhash_near_type(Relation relation, AttrNumber column)
 {
-	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
+	Form_pg_attribute attribute = simhash_near_attribute(relation, column);
 	int32		typmod = attribute->atttypmod;
-	GuardType	type = {INT8OID, SH_BITS};
+	NearType	type = {INT8OID, SH_BITS};
 
 	if (getBaseTypeAndTypmod(attribute->atttypid, &typmod) == BITOID &&
 		typmod >= SH_LEAST_WIDTH && typmod <= SH_MOST_WIDTH)
@@ -44,10 +44,10 @@ simhash_guard_type(Relation relation, AttrNumber column)
  * A value as a fingerprint.  What is in a column is as wide as the
  * column, but an expression or a trigger may give any bit string.
  */
-GuardFingerprint
-simhash_guard_fingerprint(const GuardType *type, Datum value)
+NearFingerprint
+simhash_near_fingerprint(const NearType *type, Datum value)
 {
-	GuardFingerprint fingerprint;
+	NearFingerprint fingerprint;
 	SimhashBits bits;
 
 	memset(&fingerprint, 0, sizeof fingerprint);
@@ -65,18 +65,18 @@ simhash_guard_fingerprint(const GuardType *type, Datum value)
 						bits.width, type->width)));
 	memcpy(fingerprint.words, bits.bytes,
 		   (bits.width + BITS_PER_BYTE - 1) / BITS_PER_BYTE);
-	for (int i = 0; i < GUARD_WORDS(bits.width); i++)
+	for (int i = 0; i < NEAR_WORDS(bits.width); i++)
 		fingerprint.words[i] = pg_ntoh64(fingerprint.words[i]);
 	return fingerprint;
 }
 
 /* The number of bits in which two fingerprints of a column differ. */
 int
-simhash_guard_distance(const GuardFingerprint *a, const GuardFingerprint *b)
+simhash_near_distance(const NearFingerprint *a, const NearFingerprint *b)
 {
 	int			distance = 0;
 
-	for (int i = 0; i < GUARD_WORDS(a->width); i++)
+	for (int i = 0; i < NEAR_WORDS(a->width); i++)
 		distance += sh_distance(a->words[i], b->words[i]);
 	return distance;
 }

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/step.h"
+#include "clusters/upkeep/step.h"
 
 #include "catalog/index.h"
 #include "catalog/partition.h"
@@ -129,7 +129,7 @@ has_trigger(const ClusterCall *call, int i)
 
 /* Are all triggers there of the root, and of the table of the clusters, if so asked? */
 bool
-simhash_cluster_has_triggers(const ClusterCall *call, bool theirs)
+simhash_upkeep_has_triggers(const ClusterCall *call, bool theirs)
 {
 	bool		all = true;
 
@@ -143,7 +143,7 @@ simhash_cluster_has_triggers(const ClusterCall *call, bool theirs)
  * rows their clusters, which must depend on indexes besides.
  */
 bool
-simhash_cluster_make_triggers(ClusterCall *call)
+simhash_upkeep_make_triggers(ClusterCall *call)
 {
 	char	   *name = makeObjectName("simhash", call->column, NULL);
 	bool		first = !has_trigger(call, 0);
@@ -158,9 +158,9 @@ simhash_cluster_make_triggers(ClusterCall *call)
 		its = triggers[i].theirs ?
 			makeObjectName("simhash_clusters", triggers[i].suffix, NULL) :
 			free_trigger_name(call->table, name, triggers[i].suffix);
-		event = simhash_cluster_sql(call, triggers[i].event, call->terms->clusters);
-		simhash_cluster_alter(call, simhash_cluster_sql(call, "CREATE TRIGGER %s %s EXECUTE FUNCTION &S.simhash_cluster()",
-														quote_identifier(its), event));
+		event = simhash_upkeep_sql(call, triggers[i].event, call->terms->clusters);
+		simhash_upkeep_alter(call, simhash_upkeep_sql(call, "CREATE TRIGGER %s %s EXECUTE FUNCTION &S.simhash_cluster()",
+													  quote_identifier(its), event));
 	}
 	if (first)
 		depend_on(call, true, call->table, call->terms->cluster);
@@ -190,19 +190,19 @@ depend_on_index(const ClusterCall *call, Oid index)
  * are any.  To look for them takes a snapshot.
  */
 void
-simhash_cluster_depend(const ClusterCall *call)
+simhash_upkeep_depend(const ClusterCall *call)
 {
 	const ClusterTerms *terms = call->terms;
-	GuardSpace	space = {0};
-	GuardPlace	place = {.table = terms->star ? terms->clusters : terms->root,.moves = true};
+	NearSpace	space = {0};
+	NearPlace	place = {.table = terms->star ? terms->clusters : terms->root,.moves = true};
 
 	simhash_clusters_bind_space(&space, terms, terms->star);
 	PushActiveSnapshot(GetTransactionSnapshot());
-	simhash_guard_find(&space, &place);
+	simhash_near_find(&space, &place);
 	PopActiveSnapshot();
 	for (int i = 0; i < place.scope->ntables; i++)
 	{
-		const GuardTable *table = &place.scope->tables[i];
+		const NearTable *table = &place.scope->tables[i];
 
 		depend_on_index(call, table->hamming.index);
 		for (int j = 0; j < SH_BLOCKS && !OidIsValid(table->hamming.index); j++)
@@ -212,22 +212,22 @@ simhash_cluster_depend(const ClusterCall *call)
 
 /* Write the deed, or what has become of it. */
 void
-simhash_cluster_write_deed(const ClusterCall *call, bool anew)
+simhash_upkeep_write_deed(const ClusterCall *call, bool anew)
 {
-	(void) simhash_cluster_do(call, "%s POLICY %s ON &t%s USING (%s)",
-							  anew ? "CREATE" : "ALTER",
-							  quote_identifier(NameStr(call->terms->policy)),
-							  anew ? " AS RESTRICTIVE" : "",
-							  simhash_clusters_write(call->terms, call->function));
+	(void) simhash_upkeep_do(call, "%s POLICY %s ON &t%s USING (%s)",
+							 anew ? "CREATE" : "ALTER",
+							 quote_identifier(NameStr(call->terms->policy)),
+							 anew ? " AS RESTRICTIVE" : "",
+							 simhash_clusters_write(call->terms, call->function));
 }
 
 /* Make the index by which rows find representatives. */
 void
-simhash_cluster_make_index(const ClusterCall *call)
+simhash_upkeep_make_index(const ClusterCall *call)
 {
-	GuardSpace	space = {0};
+	NearSpace	space = {0};
 
 	simhash_clusters_bind_space(&space, call->terms, true);
-	(void) simhash_cluster_do(call, "CREATE INDEX ON &t USING hamming (%s)",
-							  simhash_guard_index_columns(&space));
+	(void) simhash_upkeep_do(call, "CREATE INDEX ON &t USING hamming (%s)",
+							 simhash_near_index_columns(&space));
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_lock.c
+ * near_lock.c
  *		How simhash_guard() sees near-duplicates that are being inserted at
  *		the same time.
  *
@@ -23,7 +23,7 @@
  * row (hamming_inserted_hook).  A btree of keys does not.  Nor is that enough
  * where other sessions may search by another index, which may get the row
  * later.  In both cases the locks are kept until the server has inserted the row
- * and frees its memory (guard_statement.c): it inserts a row as soon as its
+ * and frees its memory (near_statement.c): it inserts a row as soon as its
  * BEFORE triggers have run.  (Neither COPY nor the executor gathers rows to
  * insert them together into a table with such triggers.)  The same goes for
  * INSERT ... ON CONFLICT, which may take its row out of the index again, wait
@@ -103,13 +103,13 @@
  *		 576	31		 1		32				32		.0001
  *
  * With the option "within" all of them are locks of the row's group
- * (guard_group.c).
+ * (near_group.c).
  *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include <math.h>
 
@@ -132,7 +132,7 @@
 
 /* The lock of a value, for the table at the root of what is searched. */
 LOCKTAG
-simhash_guard_lock_tag(Oid root, uint32 value)
+simhash_near_lock_tag(Oid root, uint32 value)
 {
 	LOCKTAG		tag;
 
@@ -161,7 +161,7 @@ part_radius(int radius, int parts, int part)
  * have one of them in common, if bits are spread evenly.
  */
 static int
-count_locks(const GuardScheme *scheme, int width, double *chance)
+count_locks(const NearScheme *scheme, int width, double *chance)
 {
 	int			locks = 0;
 
@@ -184,27 +184,27 @@ count_locks(const GuardScheme *scheme, int width, double *chance)
  * The scheme by which rows of such fingerprints are locked: the cheapest one.
  * Statements of one row are common, so the last one is remembered.
  */
-GuardScheme
-simhash_guard_scheme(int width, int radius)
+NearScheme
+simhash_near_scheme(int width, int radius)
 {
-	static GuardScheme best = {-1, 0, 0};
+	static NearScheme best = {-1, 0, 0};
 	static int	best_width;
-	double		least = MOST_CHANCE + GUARD_LOCKS_MAX * LOCK_COST;
+	double		least = MOST_CHANCE + NEAR_LOCKS_MAX * LOCK_COST;
 
 	if (best.radius == radius && best_width == width)
 		return best;
 	best.radius = radius;
 	best.parts = best.agree = 0;
 	best_width = width;
-	for (int parts = 1; parts <= Min(radius + 1, GUARD_LOCKS_MAX); parts++)
+	for (int parts = 1; parts <= Min(radius + 1, NEAR_LOCKS_MAX); parts++)
 	{
 		for (int agree = 1; agree <= 2; agree++)
 		{
-			GuardScheme scheme = {radius, parts, agree};
+			NearScheme	scheme = {radius, parts, agree};
 			double		chance;
 			int			locks = count_locks(&scheme, width, &chance);
 
-			if (locks <= GUARD_LOCKS_MAX && chance <= MOST_CHANCE &&
+			if (locks <= NEAR_LOCKS_MAX && chance <= MOST_CHANCE &&
 				chance + locks * LOCK_COST < least)
 			{
 				least = chance + locks * LOCK_COST;
@@ -217,7 +217,7 @@ simhash_guard_scheme(int width, int radius)
 
 /* A number for the bits [from, to) of a fingerprint, and where they are. */
 static uint64
-block_value(const GuardFingerprint *fingerprint, int from, int to)
+block_value(const NearFingerprint *fingerprint, int from, int to)
 {
 	uint64		value = mix_numbers((uint64) from, (uint64) to);
 
@@ -235,10 +235,10 @@ block_value(const GuardFingerprint *fingerprint, int from, int to)
 
 /* Add the values to lock for the bits [start, end), a part of so many blocks. */
 static int
-part_values(const GuardFingerprint *fingerprint, uint64 seed, int start,
+part_values(const NearFingerprint *fingerprint, uint64 seed, int start,
 			int end, int blocks, int agree, uint32 *values)
 {
-	uint64		seen[GUARD_LOCKS_MAX];
+	uint64		seen[NEAR_LOCKS_MAX];
 	int			n = 0;
 
 	for (int i = 0; i < blocks; i++)
@@ -260,10 +260,10 @@ part_values(const GuardFingerprint *fingerprint, uint64 seed, int start,
  * returns how many.
  */
 static int
-find_values(GuardLocks *locks, const GuardFingerprint *fingerprint,
+find_values(NearLocks *locks, const NearFingerprint *fingerprint,
 			uint64 group)
 {
-	const GuardScheme *scheme = &locks->scheme;
+	const NearScheme *scheme = &locks->scheme;
 	uint64		seed = mix_numbers(locks->seed, group);
 	int			n = 0;
 
@@ -289,14 +289,14 @@ find_values(GuardLocks *locks, const GuardFingerprint *fingerprint,
  * the wait was cancelled may have been granted all the same.
  */
 void
-simhash_guard_unlock(GuardLocks *locks)
+simhash_near_unlock(NearLocks *locks)
 {
 	ResourceOwner owner = CurrentResourceOwner;
 
 	CurrentResourceOwner = TopTransactionResourceOwner;
 	if (locks->waiting)
 	{
-		LOCKTAG		tag = simhash_guard_lock_tag(locks->root, locks->locks[locks->nheld]);
+		LOCKTAG		tag = simhash_near_lock_tag(locks->root, locks->locks[locks->nheld]);
 
 		locks->waiting = false;
 		if (simhash_lock_held(&tag, ExclusiveLock))
@@ -304,7 +304,7 @@ simhash_guard_unlock(GuardLocks *locks)
 	}
 	while (locks->nheld > 0)
 	{
-		LOCKTAG		tag = simhash_guard_lock_tag(locks->root, locks->locks[--locks->nheld]);
+		LOCKTAG		tag = simhash_near_lock_tag(locks->root, locks->locks[--locks->nheld]);
 
 		LockRelease(&tag, ExclusiveLock, false);
 	}
@@ -318,8 +318,8 @@ simhash_guard_unlock(GuardLocks *locks)
  * of the subtransaction or transaction does.
  */
 void
-simhash_guard_take_locks(GuardLocks *locks,
-						 const GuardFingerprint *fingerprint, uint64 group)
+simhash_near_take_locks(NearLocks *locks,
+						const NearFingerprint *fingerprint, uint64 group)
 {
 	int			n = find_values(locks, fingerprint, group);
 	ResourceOwner owner = CurrentResourceOwner;
@@ -329,7 +329,7 @@ simhash_guard_take_locks(GuardLocks *locks,
 	CurrentResourceOwner = TopTransactionResourceOwner;
 	while (locks->nheld < n)
 	{
-		LOCKTAG		tag = simhash_guard_lock_tag(locks->root, locks->locks[locks->nheld]);
+		LOCKTAG		tag = simhash_near_lock_tag(locks->root, locks->locks[locks->nheld]);
 
 		/* Another row of ours may have it, which must not lose it. */
 		locks->waiting = !simhash_lock_held(&tag, ExclusiveLock);

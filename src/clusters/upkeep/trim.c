@@ -35,7 +35,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/step.h"
+#include "clusters/upkeep/step.h"
 
 PG_FUNCTION_INFO_V1(simhash_trim_clusters);
 
@@ -61,17 +61,17 @@ work_in_batches(ClusterCall *call,
 	do
 	{
 		low = high;
-		(void) simhash_cluster_begin_step(call, AccessShareLock);
-		(void) simhash_cluster_do(call, "SELECT pg_catalog.max(i), pg_catalog.count(i) FROM (SELECT t.&i AS i"
-								  " FROM &T AS t WHERE t.&i &> '" INT64_FORMAT "'"
-								  " ORDER BY 1 LIMIT %d) AS t", low, BATCH);
-		high = simhash_cluster_number(0, 1);
-		any = simhash_cluster_number(0, 2) > 0;
+		(void) simhash_upkeep_begin_step(call, AccessShareLock);
+		(void) simhash_upkeep_do(call, "SELECT pg_catalog.max(i), pg_catalog.count(i) FROM (SELECT t.&i AS i"
+								 " FROM &T AS t WHERE t.&i &> '" INT64_FORMAT "'"
+								 " ORDER BY 1 LIMIT %d) AS t", low, BATCH);
+		high = simhash_upkeep_number(0, 1);
+		any = simhash_upkeep_number(0, 2) > 0;
 		SPI_freetuptable(SPI_tuptable);
 		if (any)
-			work(call, simhash_cluster_sql(call, "t.&i &> '" INT64_FORMAT "' AND NOT t.&i &> '" INT64_FORMAT "'",
-										   low, high));
-		simhash_cluster_end_step(call);
+			work(call, simhash_upkeep_sql(call, "t.&i &> '" INT64_FORMAT "' AND NOT t.&i &> '" INT64_FORMAT "'",
+										  low, high));
+		simhash_upkeep_end_step(call);
 	} while (any);
 }
 
@@ -87,9 +87,9 @@ static void
 change_batch(const ClusterCall *call, const char *batch, const char *condition,
 			 const char *lock, const char *command)
 {
-	(void) simhash_cluster_write(call, "WITH l AS MATERIALIZED (SELECT t.ctid AS place FROM &T AS t"
-								 " WHERE %s AND %s FOR %s SKIP LOCKED) %s"
-								 " l.place &= t.ctid", batch, condition, lock, command);
+	(void) simhash_upkeep_write(call, "WITH l AS MATERIALIZED (SELECT t.ctid AS place FROM &T AS t"
+								" WHERE %s AND %s FOR %s SKIP LOCKED) %s"
+								" l.place &= t.ctid", batch, condition, lock, command);
 }
 
 /* Change columns of them. */
@@ -98,20 +98,20 @@ update_batch(const ClusterCall *call, const char *batch, const char *condition,
 			 const char *columns)
 {
 	change_batch(call, batch, condition, "NO KEY UPDATE",
-				 simhash_cluster_sql(call, "UPDATE &T AS t SET %s FROM l WHERE", columns));
+				 simhash_upkeep_sql(call, "UPDATE &T AS t SET %s FROM l WHERE", columns));
 }
 
 /* Step 1, of some clusters; copies are marked all. */
 static void
 mark_batch(const ClusterCall *call, const char *batch)
 {
-	update_batch(call, batch, simhash_cluster_sql(call, "t.&u IS NOT NULL AND " HAS_ROW),
-				 simhash_cluster_sql(call, "&u = NULL"));
-	update_batch(call, batch, simhash_cluster_sql(call, "t.&u IS NULL AND NOT " HAS_ROW),
-				 simhash_cluster_sql(call, "&u = pg_catalog.now()"));
+	update_batch(call, batch, simhash_upkeep_sql(call, "t.&u IS NOT NULL AND " HAS_ROW),
+				 simhash_upkeep_sql(call, "&u = NULL"));
+	update_batch(call, batch, simhash_upkeep_sql(call, "t.&u IS NULL AND NOT " HAS_ROW),
+				 simhash_upkeep_sql(call, "&u = pg_catalog.now()"));
 	if (call->terms->document != 0)
-		update_batch(call, batch, simhash_cluster_text_left(call),
-					 simhash_cluster_sql(call, "&D = NULL"));
+		update_batch(call, batch, simhash_upkeep_text_left(call),
+					 simhash_upkeep_sql(call, "&D = NULL"));
 }
 
 /* Step 3, of some clusters. */
@@ -119,14 +119,14 @@ static void
 delete_batch(const ClusterCall *call, const char *batch)
 {
 	char	   *condition =
-	simhash_cluster_sql(call, "t.&i &> 0 AND NOT " HAS_ROW
-						" AND NOT t.&u &> (pg_catalog.now() &- %s::pg_catalog.interval)%s",
-						quote_literal_cstr(call->older_than), call->terms->star ? "" :
-						simhash_cluster_sql(call, " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&m &= t.&i)"
-											" AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&o &= t.&i)"));
+	simhash_upkeep_sql(call, "t.&i &> 0 AND NOT " HAS_ROW
+					   " AND NOT t.&u &> (pg_catalog.now() &- %s::pg_catalog.interval)%s",
+					   quote_literal_cstr(call->older_than), call->terms->star ? "" :
+					   simhash_upkeep_sql(call, " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&m &= t.&i)"
+										  " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&o &= t.&i)"));
 
 	change_batch(call, batch, condition, "UPDATE",
-				 simhash_cluster_sql(call, "DELETE FROM &T AS t USING l WHERE"));
+				 simhash_upkeep_sql(call, "DELETE FROM &T AS t USING l WHERE"));
 }
 
 /* Have every link lead to a root: each round halves the way. */
@@ -136,8 +136,8 @@ shorten_links(const ClusterCall *call)
 	ClusterSet	none = {0};
 
 	simhash_clusters_merge(call->terms, &none);
-	while (simhash_cluster_write(call, "UPDATE &T AS t SET &m = p.&m FROM &T AS p"
-								 " WHERE p.&i &= t.&m AND p.&m &< t.&m") > 0)
+	while (simhash_upkeep_write(call, "UPDATE &T AS t SET &m = p.&m FROM &T AS p"
+								" WHERE p.&i &= t.&m AND p.&m &< t.&m") > 0)
 		CHECK_FOR_INTERRUPTS();
 }
 
@@ -148,16 +148,16 @@ shorten_links(const ClusterCall *call)
  * copies are left to the next call.
  */
 void
-simhash_cluster_promote(const ClusterCall *call, bool all)
+simhash_upkeep_promote(const ClusterCall *call, bool all)
 {
-	const char *marked = all ? "" : simhash_cluster_sql(call, " AND c.&u IS NOT NULL");
-	const char *command = simhash_cluster_sql(call, "UPDATE &T AS t SET &i = t.&o, &o = NULL, &u = NULL WHERE t.&i &= ANY"
-											  " (SELECT pg_catalog.max(c.&i) FROM &T AS c WHERE c.&i &< 0%s AND NOT EXISTS"
-											  " (SELECT FROM &T AS o WHERE o.&i &= c.&o) GROUP BY c.&o)", marked);
+	const char *marked = all ? "" : simhash_upkeep_sql(call, " AND c.&u IS NOT NULL");
+	const char *command = simhash_upkeep_sql(call, "UPDATE &T AS t SET &i = t.&o, &o = NULL, &u = NULL WHERE t.&i &= ANY"
+											 " (SELECT pg_catalog.max(c.&i) FROM &T AS c WHERE c.&i &< 0%s AND NOT EXISTS"
+											 " (SELECT FROM &T AS o WHERE o.&i &= c.&o) GROUP BY c.&o)", marked);
 
-	(void) simhash_cluster_try(command, call->terms->clusters, CLUSTERS_AS_GIVEN, all);
-	(void) simhash_cluster_write(call, "DELETE FROM &T AS c WHERE c.&i &< 0%s AND EXISTS"
-								 " (SELECT FROM &T AS o WHERE o.&i &= c.&o AND o.&u IS NULL)", marked);
+	(void) simhash_upkeep_try(command, call->terms->clusters, CLUSTERS_AS_GIVEN, all);
+	(void) simhash_upkeep_write(call, "DELETE FROM &T AS c WHERE c.&i &< 0%s AND EXISTS"
+								" (SELECT FROM &T AS o WHERE o.&i &= c.&o AND o.&u IS NULL)", marked);
 }
 
 /* What the call is for. */
@@ -174,16 +174,16 @@ trim_clusters(ClusterCall *call)
 				 errmsg("simhash_trim_clusters cannot be called in a transaction block"),
 				 errdetail("It waits for transactions that write to the table, and they would wait for this one."),
 				 errhint("CALL it outside a transaction block.")));
-	terms = simhash_cluster_begin_step(call, AccessShareLock);
+	terms = simhash_upkeep_begin_step(call, AccessShareLock);
 	SET_LOCKTAG_RELATION(tag, MyDatabaseId, terms->clusters);
 	star = terms->star;
 
 	/* Fail before anything is marked. */
-	(void) simhash_cluster_do(call, "SELECT pg_catalog.now() &- %s::pg_catalog.interval",
-							  quote_literal_cstr(call->older_than));
+	(void) simhash_upkeep_do(call, "SELECT pg_catalog.now() &- %s::pg_catalog.interval",
+							 quote_literal_cstr(call->older_than));
 	if (!star)
 		shorten_links(call);
-	simhash_cluster_end_step(call);
+	simhash_upkeep_end_step(call);
 	simhash_progress_step("marks");
 	work_in_batches(call, mark_batch);
 
@@ -197,9 +197,9 @@ trim_clusters(ClusterCall *call)
 	work_in_batches(call, delete_batch);
 	if (star)
 	{
-		(void) simhash_cluster_begin_step(call, AccessShareLock);
-		simhash_cluster_promote(call, false);
-		simhash_cluster_end_step(call);
+		(void) simhash_upkeep_begin_step(call, AccessShareLock);
+		simhash_upkeep_promote(call, false);
+		simhash_upkeep_end_step(call);
 	}
 }
 
@@ -224,6 +224,6 @@ simhash_trim_clusters(PG_FUNCTION_ARGS)
 	simhash_check_not_null(fcinfo, 0, 1, 2);
 	call.older_than = DatumGetCString(DirectFunctionCall1(interval_out,
 														  PG_GETARG_DATUM(2)));
-	simhash_cluster_call(&call, fcinfo, 1, trim_clusters);
+	simhash_upkeep_call(&call, fcinfo, 1, trim_clusters);
 	PG_RETURN_VOID();
 }

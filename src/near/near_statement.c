@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * guard_statement.c
+ * near_statement.c
  *		What the guards of one trigger share while a statement runs, and how
  *		it comes to its end.
  *
  * A statement that inserts into a partitioned table calls the trigger of each
  * partition that gets a row.  They share what is known of the tables to search
- * (see guard_space.c), and the locks of the row that was looked at last (see
- * guard_lock.c).
+ * (see near_space.c), and the locks of the row that was looked at last (see
+ * near_lock.c).
  *
  * The locks of a row must be released when the row is done with, however that
  * comes about:
@@ -37,7 +37,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "utils/inval.h"
 #include "utils/memutils.h"
@@ -48,10 +48,10 @@
 static List *statements = NIL;
 
 /*
- * A trigger of which guard_moved.c has found that it fires alike in all
+ * A trigger of which near_moved.c has found that it fires alike in all
  * partitions; forgotten when any table changes.
  */
-Oid			simhash_guard_fires_alike = InvalidOid;
+Oid			simhash_near_fires_alike = InvalidOid;
 
 /* The statement's memory is about to be freed. */
 static void
@@ -64,9 +64,9 @@ end_statement(void *arg)
 static void
 end_guarded_row(void *arg)
 {
-	GuardStatement *statement = arg;
+	NearStatement *statement = arg;
 
-	simhash_guard_unlock(&statement->locks);
+	simhash_near_unlock(&statement->locks);
 	statement->moved.valid = false;
 }
 
@@ -76,7 +76,7 @@ end_guarded_row(void *arg)
  * memory context that the trigger is called in.
  */
 void
-simhash_guard_begin_row(GuardStatement *statement)
+simhash_near_begin_row(NearStatement *statement)
 {
 	MemoryContextCallback *callback = palloc(sizeof *callback);
 
@@ -101,11 +101,11 @@ end_guards_subxact(SubXactEvent event, SubTransactionId subxact,
 		return;
 	foreach(lc, statements)
 	{
-		GuardStatement *statement = lfirst(lc);
+		NearStatement *statement = lfirst(lc);
 
 		if (statement->subxact < subxact)
 			continue;
-		simhash_guard_unlock(&statement->locks);
+		simhash_near_unlock(&statement->locks);
 		statement->moved.valid = false;
 		statement->space.stale = true;	/* as locks on tables have gone, too */
 	}
@@ -122,7 +122,7 @@ end_guards_xact(XactEvent event, void *arg)
 		return;
 	foreach(lc, statements)
 	{
-		GuardStatement *statement = lfirst(lc);
+		NearStatement *statement = lfirst(lc);
 
 		statement->locks.nheld = 0;
 		statement->locks.waiting = false;
@@ -136,10 +136,10 @@ note_change(Datum arg, Oid table)
 	ListCell   *lc;
 
 	(void) arg;
-	simhash_guard_fires_alike = InvalidOid;
+	simhash_near_fires_alike = InvalidOid;
 	foreach(lc, statements)
 	{
-		GuardSpace *space = &((GuardStatement *) lfirst(lc))->space;
+		NearSpace  *space = &((NearStatement *) lfirst(lc))->space;
 
 		if (!OidIsValid(table) || space->watched == NIL ||
 			list_member_oid(space->watched, table))
@@ -151,11 +151,11 @@ note_change(Datum arg, Oid table)
  * The statement that runs, in that memory context, for a trigger that is no
  * clone.  The first to ask gets one that has no terms yet.
  */
-GuardStatement *
-simhash_guard_statement(MemoryContext context, Oid trigger)
+NearStatement *
+simhash_near_statement(MemoryContext context, Oid trigger)
 {
 	CommandId	command = GetActiveSnapshot()->curcid;
-	GuardStatement *statement;
+	NearStatement *statement;
 	MemoryContext old;
 	ListCell   *lc;
 
@@ -185,8 +185,8 @@ simhash_guard_statement(MemoryContext context, Oid trigger)
  * that place, or the table is no heap.
  */
 bool
-simhash_guard_read_header(Relation heap, ItemPointer tid,
-						  HeapTupleHeader header)
+simhash_near_read_header(Relation heap, ItemPointer tid,
+						 HeapTupleHeader header)
 {
 	OffsetNumber offset = ItemPointerGetOffsetNumber(tid);
 	Buffer		buffer;
@@ -213,11 +213,11 @@ simhash_guard_read_header(Relation heap, ItemPointer tid,
  * that it has replaced is not undone: the index may not have come to the new version.
  */
 bool
-simhash_guard_is_undone(Relation heap, ItemPointer tid)
+simhash_near_is_undone(Relation heap, ItemPointer tid)
 {
 	HeapTupleHeaderData header;
 
-	return simhash_guard_read_header(heap, tid, &header) &&
+	return simhash_near_read_header(heap, tid, &header) &&
 		(header.t_infomask & (HEAP_XMAX_INVALID | HEAP_XMAX_IS_MULTI)) == 0 &&
 		!HEAP_XMAX_IS_LOCKED_ONLY(header.t_infomask) &&
 		ItemPointerEquals(&header.t_ctid, tid) &&
@@ -238,29 +238,29 @@ note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
 {
 	ListCell   *lc;
 
-	simhash_guard_note_inserted(index, value);
+	simhash_near_note_inserted(index, value);
 	foreach(lc, statements)
 	{
-		GuardStatement *statement = lfirst(lc);
-		GuardFingerprint fingerprint;
+		NearStatement *statement = lfirst(lc);
+		NearFingerprint fingerprint;
 		HeapTupleHeaderData header;
 
 		if (statement->locks.nheld == 0 || statement->locks.index != index ||
 			statement->command != GetActiveSnapshot()->curcid)
 			continue;
-		fingerprint = simhash_guard_fingerprint(&statement->space.terms.type,
-												value);
-		if (simhash_guard_distance(&fingerprint,
-								   &statement->locks.fingerprint) == 0 &&
-			simhash_guard_read_header(heap, tid, &header) &&
+		fingerprint = simhash_near_fingerprint(&statement->space.terms.type,
+											   value);
+		if (simhash_near_distance(&fingerprint,
+								  &statement->locks.fingerprint) == 0 &&
+			simhash_near_read_header(heap, tid, &header) &&
 			!HeapTupleHeaderIsSpeculative(&header))
-			simhash_guard_unlock(&statement->locks);
+			simhash_near_unlock(&statement->locks);
 	}
 }
 
 /* Have the server and the hamming indexes call the functions above. */
 void
-simhash_guard_init(void)
+simhash_near_init(void)
 {
 	RegisterSubXactCallback(end_guards_subxact, NULL);
 	RegisterXactCallback(end_guards_xact, NULL);

@@ -51,7 +51,7 @@ typedef struct ClusterCall
 typedef struct ClusterSetup
 {
 	ClusterCall call;
-	GuardAsked	asked;
+	NearAsked	asked;
 	bool		star;			/* the kind */
 	char	   *since;			/* NULL for none */
 	char	   *schema;			/* of what is made; NULL for the table's */
@@ -88,74 +88,74 @@ typedef enum ClusterRows
 } ClusterRows;
 
 /* sql.c */
-extern char *simhash_cluster_sql(const ClusterCall *call,
-								 const char *format,...) pg_attribute_printf(2, 3);
-extern uint64 simhash_cluster_run_writing(const char *command, Oid table,
-										  ClusterWriting how);
-extern int64 simhash_cluster_number(uint64 row, int column);
-extern char *simhash_cluster_each_group(const ClusterCall *call, bool theirs,
-										const char *format);
+extern char *simhash_upkeep_sql(const ClusterCall *call,
+								const char *format,...) pg_attribute_printf(2, 3);
+extern uint64 simhash_upkeep_run_writing(const char *command, Oid table,
+										 ClusterWriting how);
+extern int64 simhash_upkeep_number(uint64 row, int column);
+extern char *simhash_upkeep_each_group(const ClusterCall *call, bool theirs,
+									   const char *format);
 
 /* Run a command; returns how many rows it is about. */
-#define simhash_cluster_run(command)	simhash_run_command(command, 0, NULL, NULL)
+#define simhash_upkeep_run(command)	simhash_run_command(command, 0, NULL, NULL)
 
-/* Run what simhash_cluster_sql() writes; returns how many rows it is about. */
-#define simhash_cluster_do(call, ...) \
-	simhash_cluster_run(simhash_cluster_sql(call, __VA_ARGS__))
+/* Run what simhash_upkeep_sql() writes; returns how many rows it is about. */
+#define simhash_upkeep_do(call, ...) \
+	simhash_upkeep_run(simhash_upkeep_sql(call, __VA_ARGS__))
 
 /* The same, of a command that writes to the table of the clusters. */
-#define simhash_cluster_write(call, ...) \
-	simhash_cluster_run_writing(simhash_cluster_sql(call, __VA_ARGS__), \
+#define simhash_upkeep_write(call, ...) \
+	simhash_upkeep_run_writing(simhash_upkeep_sql(call, __VA_ARGS__), \
 								(call)->terms->clusters, CLUSTERS_AS_GIVEN)
 
 /* step.c */
-extern void simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo,
-								 int column, void (*act) (ClusterCall *));
-extern void simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode);
-extern ClusterTerms *simhash_cluster_find(ClusterCall *call);
-extern ClusterTerms *simhash_cluster_begin_step(ClusterCall *call,
-												LOCKMODE lockmode);
-extern void simhash_cluster_end_step(ClusterCall *call);
-extern void simhash_cluster_alter(ClusterCall *call, const char *command);
-extern int	simhash_cluster_drop_triggers(ClusterCall *call, Oid clusters);
+extern void simhash_upkeep_call(ClusterCall *call, FunctionCallInfo fcinfo,
+								int column, void (*act) (ClusterCall *));
+extern void simhash_upkeep_begin_table(ClusterCall *call, LOCKMODE lockmode);
+extern ClusterTerms *simhash_upkeep_find(ClusterCall *call);
+extern ClusterTerms *simhash_upkeep_begin_step(ClusterCall *call,
+											   LOCKMODE lockmode);
+extern void simhash_upkeep_end_step(ClusterCall *call);
+extern void simhash_upkeep_alter(ClusterCall *call, const char *command);
+extern int	simhash_upkeep_drop_triggers(ClusterCall *call, Oid clusters);
 
-/* commands.c */
-extern char *simhash_cluster_query(const ClusterCall *call, const char *within,
-								   const char *condition, bool representatives);
-extern char *simhash_cluster_rows(const ClusterCall *call, ClusterRows which,
-								  const char *argument);
-extern char *simhash_cluster_bad_row(const ClusterCall *call);
-extern char *simhash_cluster_text_left(const ClusterCall *call);
+/* sql.c */
+extern char *simhash_upkeep_query(const ClusterCall *call, const char *within,
+								  const char *condition, bool representatives);
+extern char *simhash_upkeep_rows(const ClusterCall *call, ClusterRows which,
+								 const char *argument);
+extern char *simhash_upkeep_bad_row(const ClusterCall *call);
+extern char *simhash_upkeep_text_left(const ClusterCall *call);
 
-/* faults.c */
-extern char *simhash_cluster_fault(const ClusterCall *call, ClusterFault fault);
+/* check.c */
+extern char *simhash_upkeep_fault(const ClusterCall *call, ClusterFault fault);
 
 /* join.c */
-extern bool simhash_cluster_try(const char *command, Oid table,
-								ClusterWriting how, bool wait);
-extern Relation simhash_cluster_open_part(const ClusterCall *call, Oid table);
-extern uint64 simhash_cluster_join(ClusterCall *call, ClusterRows which,
-								   const char *argument, bool once);
+extern bool simhash_upkeep_try(const char *command, Oid table,
+							   ClusterWriting how, bool wait);
+extern Relation simhash_upkeep_open_part(const ClusterCall *call, Oid table);
+extern uint64 simhash_upkeep_join(ClusterCall *call, ClusterRows which,
+								  const char *argument, bool once);
 
 /* bind.c */
-extern bool simhash_cluster_has_triggers(const ClusterCall *call, bool theirs);
-extern bool simhash_cluster_make_triggers(ClusterCall *call);
-extern void simhash_cluster_make_index(const ClusterCall *call);
-extern void simhash_cluster_depend(const ClusterCall *call);
-extern void simhash_cluster_write_deed(const ClusterCall *call, bool anew);
+extern bool simhash_upkeep_has_triggers(const ClusterCall *call, bool theirs);
+extern bool simhash_upkeep_make_triggers(ClusterCall *call);
+extern void simhash_upkeep_make_index(const ClusterCall *call);
+extern void simhash_upkeep_depend(const ClusterCall *call);
+extern void simhash_upkeep_write_deed(const ClusterCall *call, bool anew);
 
 /* create.c */
-extern GuardTerms simhash_cluster_read_terms(const ClusterSetup *setup);
-extern Oid	simhash_cluster_create_table(Oid schema, const char *first,
-										 const char *second, bool unlogged,
-										 const char *definition);
-extern void simhash_cluster_create(ClusterSetup *setup);
+extern NearTerms simhash_upkeep_read_terms(const ClusterSetup *setup);
+extern Oid	simhash_upkeep_create_table(Oid schema, const char *first,
+										const char *second, bool unlogged,
+										const char *definition);
+extern void simhash_upkeep_create(ClusterSetup *setup);
 
 /* fill.c */
-extern void simhash_cluster_compute(ClusterSetup *setup);
-extern void simhash_cluster_fill(ClusterCall *call);
+extern void simhash_upkeep_compute(ClusterSetup *setup);
+extern void simhash_upkeep_fill(ClusterCall *call);
 
 /* trim.c */
-extern void simhash_cluster_promote(const ClusterCall *call, bool all);
+extern void simhash_upkeep_promote(const ClusterCall *call, bool all);
 
 #endif							/* SIMHASH_CLUSTERS_STEP_H */

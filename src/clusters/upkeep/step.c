@@ -18,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/step.h"
+#include "clusters/upkeep/step.h"
 
 #include "utils/memutils.h"
 
@@ -101,8 +101,8 @@ begin_call(ClusterCall *call, FunctionCallInfo fcinfo, int column)
  * it.  The lock outlives the transactions of the call, but in a transaction block.
  */
 void
-simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
-					 void (*act) (ClusterCall *))
+simhash_upkeep_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
+					void (*act) (ClusterCall *))
 {
 	SimhashProgress progress;
 	LOCKTAG		tag;
@@ -135,7 +135,7 @@ simhash_cluster_call(ClusterCall *call, FunctionCallInfo fcinfo, int column,
 
 /* Begin a step about a table that may keep no clusters: lock it, as its owner. */
 void
-simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
+simhash_upkeep_begin_table(ClusterCall *call, LOCKMODE lockmode)
 {
 	Oid			owner;
 
@@ -164,7 +164,7 @@ simhash_cluster_begin_table(ClusterCall *call, LOCKMODE lockmode)
 
 /* The clusters that the table keeps in the column, by its own deed. */
 ClusterTerms *
-simhash_cluster_find(ClusterCall *call)
+simhash_upkeep_find(ClusterCall *call)
 {
 	ClusterTerms *terms = simhash_clusters_find(call->relation, call->column);
 
@@ -186,16 +186,16 @@ simhash_cluster_find(ClusterCall *call)
  * must not become stronger.
  */
 ClusterTerms *
-simhash_cluster_begin_step(ClusterCall *call, LOCKMODE lockmode)
+simhash_upkeep_begin_step(ClusterCall *call, LOCKMODE lockmode)
 {
-	simhash_cluster_begin_table(call, call->atomic && !call->reads &&
-								!call->sets_up ? ShareRowExclusiveLock : lockmode);
-	return simhash_cluster_find(call);
+	simhash_upkeep_begin_table(call, call->atomic && !call->reads &&
+							   !call->sets_up ? ShareRowExclusiveLock : lockmode);
+	return simhash_upkeep_find(call);
 }
 
 /* End a step, and the transaction if we may. */
 void
-simhash_cluster_end_step(ClusterCall *call)
+simhash_upkeep_end_step(ClusterCall *call)
 {
 	AtEOXact_GUC(false, call->level);
 	SetUserIdAndSecContext(call->user, call->security);
@@ -214,10 +214,10 @@ simhash_cluster_end_step(ClusterCall *call)
 
 /* Run a command that alters the table, which must not be open then. */
 void
-simhash_cluster_alter(ClusterCall *call, const char *command)
+simhash_upkeep_alter(ClusterCall *call, const char *command)
 {
 	relation_close(call->relation, NoLock);
-	(void) simhash_cluster_run(command);
+	(void) simhash_upkeep_run(command);
 	call->relation = relation_open(call->table, NoLock);
 }
 
@@ -226,7 +226,7 @@ simhash_cluster_alter(ClusterCall *call, const char *command)
  * bound to any that has no deed, or another owner.  Returns how many.
  */
 int
-simhash_cluster_drop_triggers(ClusterCall *call, Oid clusters)
+simhash_upkeep_drop_triggers(ClusterCall *call, Oid clusters)
 {
 	TriggerDesc *all = CopyTriggerDesc(call->relation->trigdesc);
 	int			n = 0;
@@ -243,9 +243,9 @@ simhash_cluster_drop_triggers(ClusterCall *call, Oid clusters)
 			simhash_clusters_read_owned(its, call->relation->rd_rel->relowner) != NULL)
 			continue;
 		n++;
-		simhash_cluster_alter(call, psprintf("DROP TRIGGER %s ON %s",
-											 quote_identifier(trigger->tgname),
-											 call->name));
+		simhash_upkeep_alter(call, psprintf("DROP TRIGGER %s ON %s",
+											quote_identifier(trigger->tgname),
+											call->name));
 	}
 	return n;
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_apart.c
+ * near_apart.c
  *		The option apart=table of simhash_guard(): rows that somebody has said are no
  *		near-duplicates of each other.
  *
@@ -21,7 +21,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard_options.h"
+#include "near/near.h"
 
 #include "access/tableam.h"
 #include "catalog/namespace.h"
@@ -46,8 +46,8 @@ find_names(Relation relation, const char *name)
 	AttrNumber	column = get_attnum(RelationGetRelid(relation), name);
 
 	return column > 0 &&
-		simhash_guard_attribute(relation, column)->atttypid == TEXTARRAYOID &&
-		!simhash_guard_attribute(relation, column)->attgenerated ? column : 0;
+		simhash_near_attribute(relation, column)->atttypid == TEXTARRAYOID &&
+		!simhash_near_attribute(relation, column)->attgenerated ? column : 0;
 }
 
 /* Open a table of lines, which the session itself may have altered; or fail. */
@@ -72,7 +72,7 @@ open_apart(Oid table)
  * name.  Nobody has a table locked that is not of the owner of the guarded one.
  */
 List	   *
-simhash_guard_find_apart(Relation root, const char *name)
+simhash_near_find_apart(Relation root, const char *name)
 {
 	Oid			owner = root->rd_rel->relowner;
 	List	   *names;
@@ -116,7 +116,7 @@ find_parts(Relation relation, List *columns)
 	foreach(lc, columns)
 	{
 		KeyPart    *part = palloc0(sizeof *part);
-		Oid			type = getBaseType(simhash_guard_attribute(relation, lfirst_int(lc))->atttypid);
+		Oid			type = getBaseType(simhash_near_attribute(relation, lfirst_int(lc))->atttypid);
 		Oid			function;
 		bool		varlena;
 
@@ -159,12 +159,12 @@ read_key(Datum array, List *parts)
 									 InputFunctionCall(&part->input, its, part->parameter, -1));
 		texts = lappend(texts, its);
 	}
-	return simhash_guard_join_key(texts);
+	return simhash_near_join_key(texts);
 }
 
 /* Add a line. */
 static void
-put_line(GuardApart *apart, const char *gone, const char *kept)
+put_line(NearApart *apart, const char *gone, const char *kept)
 {
 	if (gone == NULL || kept == NULL)
 		return;
@@ -186,7 +186,7 @@ put_line(GuardApart *apart, const char *gone, const char *kept)
 
 /* Add the lines of a table. */
 static void
-read_table(GuardApart *apart, Oid table, List *parts)
+read_table(NearApart *apart, Oid table, List *parts)
 {
 	Relation	relation = open_apart(table);
 	AttrNumber	gone = find_names(relation, "gone");
@@ -221,11 +221,11 @@ compare_keys(const void *a, const void *b)
  * up: the key of the row at hand before and after an update, or the one that it has.
  */
 static void
-read_lines(GuardApart *apart)
+read_lines(NearApart *apart)
 {
 	const TriggerData *data = apart->data;
 	Relation	relation = data->tg_relation;
-	List	   *columns = simhash_guard_primary_key(RelationGetRelid(relation));
+	List	   *columns = simhash_near_primary_key(RelationGetRelid(relation));
 	List	   *parts = find_parts(relation, columns);
 	char	   *key;
 	ListCell   *lc;
@@ -236,10 +236,10 @@ read_lines(GuardApart *apart)
 	apart->size = 64;
 	apart->keys = palloc(apart->size * sizeof *apart->keys);
 	ExecStoreHeapTuple(apart->row, apart->slot, false);
-	key = simhash_guard_write_key(apart->slot, columns);
+	key = simhash_near_write_key(apart->slot, columns);
 	ExecClearTuple(apart->slot);
 	put_line(apart, TRIGGER_FIRED_BY_UPDATE(data->tg_event) ?
-			 simhash_guard_write_key(data->tg_trigslot, columns) : key, key);
+			 simhash_near_write_key(data->tg_trigslot, columns) : key, key);
 	if (apart->n == 0)
 		return;
 	foreach(lc, apart->tables)
@@ -265,7 +265,7 @@ read_lines(GuardApart *apart)
 
 /* Has somebody said that a row is no near-duplicate of the row at hand? */
 bool
-simhash_guard_is_apart(GuardApart *apart, const GuardTable *table, TupleTableSlot *slot)
+simhash_near_is_apart(NearApart *apart, const NearTable *table, TupleTableSlot *slot)
 {
 	ApartKey	sought = {0};
 	const ApartKey *found;
@@ -274,7 +274,7 @@ simhash_guard_is_apart(GuardApart *apart, const GuardTable *table, TupleTableSlo
 		read_lines(apart);
 	if (!apart->names_own)
 		return false;
-	sought.key = simhash_guard_write_key(slot, simhash_guard_primary_key(table->table));
+	sought.key = simhash_near_write_key(slot, simhash_near_primary_key(table->table));
 	found = bsearch(&sought, apart->keys, apart->n, sizeof sought, compare_keys);
 	return found != NULL &&
 		sh_cluster_of(apart->parent, found->number) == sh_cluster_of(apart->parent, 0);

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_bind.c
+ * near_bind.c
  *		The terms of a trigger in one of the tables that it fires for.
  *
  * They are found and checked at the first row that a statement has for the
@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "catalog/pg_trigger.h"
 #include "utils/fmgroids.h"
@@ -22,10 +22,10 @@
  * columns are computed, or writes, must not be.
  */
 void
-simhash_guard_refuse_generated(Relation relation, AttrNumber column,
-							   const char *hint)
+simhash_near_refuse_generated(Relation relation, AttrNumber column,
+							  const char *hint)
 {
-	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
+	Form_pg_attribute attribute = simhash_near_attribute(relation, column);
 
 	if (attribute->attgenerated)
 		ereport(ERROR,
@@ -37,10 +37,10 @@ simhash_guard_refuse_generated(Relation relation, AttrNumber column,
 
 /* Fail because a column is not of the type that is wanted. */
 void
-simhash_guard_refuse_type(Relation relation, AttrNumber column,
-						  const char *wanted)
+simhash_near_refuse_type(Relation relation, AttrNumber column,
+						 const char *wanted)
 {
-	Form_pg_attribute attribute = simhash_guard_attribute(relation, column);
+	Form_pg_attribute attribute = simhash_near_attribute(relation, column);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -54,10 +54,10 @@ simhash_guard_refuse_type(Relation relation, AttrNumber column,
  * The trigger that CREATE TRIGGER made, and its table.  Partitions have clones
  * of it, and clones of those.
  */
-GuardOrigin
-simhash_guard_origin(Relation relation, const Trigger *trigger)
+NearOrigin
+simhash_near_origin(Relation relation, const Trigger *trigger)
 {
-	GuardOrigin origin = {RelationGetRelid(relation), trigger->tgoid};
+	NearOrigin	origin = {RelationGetRelid(relation), trigger->tgoid};
 	Oid			parent = trigger->tgisclone ? trigger->tgoid : InvalidOid;
 	Relation	triggers;
 
@@ -97,8 +97,8 @@ simhash_guard_origin(Relation relation, const Trigger *trigger)
 static ExprState *
 bind_source(Relation relation, AttrNumber column, EState *estate)
 {
-	simhash_guard_check_stored(relation, column);
-	return ExecPrepareExpr((Expr *) simhash_guard_expression(relation, column),
+	simhash_near_check_stored(relation, column);
+	return ExecPrepareExpr((Expr *) simhash_near_expression(relation, column),
 						   estate);
 }
 
@@ -107,29 +107,29 @@ bind_source(Relation relation, AttrNumber column, EState *estate)
  * root; the map says what these are in the table.
  */
 void
-simhash_guard_bind(Guard *guard, Relation relation, const GuardTerms *terms,
-				   const AttrMap *map)
+simhash_near_bind(NearTrigger *near, Relation relation, const NearTerms *terms,
+				  const AttrMap *map)
 {
 	EState	   *estate = CreateExecutorState();
 
-	guard->table = RelationGetRelid(relation);
-	guard->terms = simhash_guard_map_terms(terms, map, relation);
+	near->table = RelationGetRelid(relation);
+	near->terms = simhash_near_map_terms(terms, map, relation);
 	if (terms->time != 0)
-		simhash_guard_refuse_generated(relation, guard->terms.time,
-									   "The option \"time\" takes a plain column, in partitions, too.");
-	guard->fingerprint = bind_source(relation, guard->terms.column, estate);
-	guard->stored = guard->document =
-		simhash_guard_bind_document(relation, &guard->terms);
-	if (guard->terms.document != 0)
-		guard->document.computed = bind_source(relation, guard->terms.document,
-											   estate);
-	guard->group = palloc(terms->ngroup * sizeof *guard->group);
-	guard->search.group = palloc(terms->ngroup * sizeof(Datum));
+		simhash_near_refuse_generated(relation, near->terms.time,
+									  "The option \"time\" takes a plain column, in partitions, too.");
+	near->fingerprint = bind_source(relation, near->terms.column, estate);
+	near->stored = near->document =
+		simhash_near_bind_document(relation, &near->terms);
+	if (near->terms.document != 0)
+		near->document.computed = bind_source(relation, near->terms.document,
+											  estate);
+	near->group = palloc(terms->ngroup * sizeof *near->group);
+	near->search.group = palloc(terms->ngroup * sizeof(Datum));
 	for (int i = 0; i < terms->ngroup; i++)
-		guard->group[i] = bind_source(relation, guard->terms.group[i], estate);
-	guard->econtext = GetPerTupleExprContext(estate);
-	guard->slot = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(relation)),
-										   &TTSOpsHeapTuple);
-	guard->search.space = &guard->statement->space;
-	guard->search.table = guard->place.table = guard->table;
+		near->group[i] = bind_source(relation, near->terms.group[i], estate);
+	near->econtext = GetPerTupleExprContext(estate);
+	near->slot = MakeSingleTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(relation)),
+										  &TTSOpsHeapTuple);
+	near->search.space = &near->statement->space;
+	near->search.table = near->place.table = near->table;
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_time.c
+ * near_time.c
  *		The options time=column and for=interval of simhash_guard(): a row whose
  *		time is further from ours than that does not count.
  *
@@ -14,24 +14,24 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "utils/date.h"
 
 /* Take the options, if there are any. */
 void
-simhash_guard_read_time(GuardTerms *terms, Relation root, AttrNumber column,
-						Interval *period)
+simhash_near_read_time(NearTerms *terms, Relation root, AttrNumber column,
+					   Interval *period)
 {
 	Oid			type;
 
 	if (column == 0)
 		return;
-	type = getBaseType(simhash_guard_attribute(root, column)->atttypid);
-	simhash_guard_refuse_generated(root, column,
-								   "The option \"time\" takes a plain column.");
+	type = getBaseType(simhash_near_attribute(root, column)->atttypid);
+	simhash_near_refuse_generated(root, column,
+								  "The option \"time\" takes a plain column.");
 	if (type != DATEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID)
-		simhash_guard_refuse_type(root, column, "date or timestamp");
+		simhash_near_refuse_type(root, column, "date or timestamp");
 	terms->time = column;
 	terms->time_type = type;
 	terms->period = period;
@@ -42,7 +42,7 @@ simhash_guard_read_time(GuardTerms *terms, Relation root, AttrNumber column,
  * that no timestamp has.
  */
 TimestampTz
-simhash_guard_time(const GuardTerms *terms, TupleTableSlot *slot)
+simhash_near_time(const NearTerms *terms, TupleTableSlot *slot)
 {
 	bool		isnull = true;
 	Datum		value = (Datum) 0;
@@ -65,13 +65,13 @@ simhash_guard_time(const GuardTerms *terms, TupleTableSlot *slot)
  * period goes back beyond the first timestamp, months being no longer than 31 days.
  */
 bool
-simhash_guard_is_in_time(const GuardTerms *terms, TimestampTz time,
-						 TupleTableSlot *slot)
+simhash_near_is_in_time(const NearTerms *terms, TimestampTz time,
+						TupleTableSlot *slot)
 {
 	PGFunction	minus = terms->time_type == TIMESTAMPTZOID ?
 	timestamptz_mi_interval : timestamp_mi_interval;
 	const Interval *period = terms->period;
-	TimestampTz its = simhash_guard_time(terms, slot);
+	TimestampTz its = simhash_near_time(terms, slot);
 	TimestampTz later = Max(time, its);
 
 	return TIMESTAMP_NOT_FINITE(time) || TIMESTAMP_NOT_FINITE(its) ||

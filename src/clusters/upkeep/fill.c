@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/step.h"
+#include "clusters/upkeep/step.h"
 
 #include "catalog/pg_inherits.h"
 
@@ -37,12 +37,12 @@ static void
 add_representatives(const ClusterCall *call)
 {
 	simhash_progress_step("adding representatives");
-	(void) simhash_cluster_write(call, "INSERT INTO &t (&i&P) SELECT w.cluster&p FROM ONLY &W AS w"
-								 " JOIN &R AS d ON d.ctid &= w.place%s WHERE w.starts",
-								 !call->parted ? "" : simhash_cluster_sql(call, " AND d.tableoid &= w.part"));
+	(void) simhash_upkeep_write(call, "INSERT INTO &t (&i&P) SELECT w.cluster&p FROM ONLY &W AS w"
+								" JOIN &R AS d ON d.ctid &= w.place%s WHERE w.starts",
+								!call->parted ? "" : simhash_upkeep_sql(call, " AND d.tableoid &= w.part"));
 	simhash_progress_step("indexing representatives");
-	simhash_cluster_make_index(call);
-	simhash_cluster_depend(call);
+	simhash_upkeep_make_index(call);
+	simhash_upkeep_depend(call);
 }
 
 /*
@@ -55,27 +55,27 @@ static char *
 write_work(const ClusterCall *call, bool adopt)
 {
 	char	   *rows =
-	simhash_cluster_sql(call, "SELECT d.tableoid AS part, c.relfilenode AS node, d.ctid AS place,"
-						" d.xmin AS version, r.cluster, r.id &= r.representative AS starts%s"
-						" FROM %s AS r %sJOIN &R AS d ON &K &= r.id"
-						" JOIN pg_catalog.pg_class AS c ON c.oid &= d.tableoid",
-						adopt ? simhash_cluster_sql(call, ", d.&c AS was") : "",
-						simhash_cluster_query(call, NULL, NULL, false),
-						adopt ? "RIGHT " : "");
+	simhash_upkeep_sql(call, "SELECT d.tableoid AS part, c.relfilenode AS node, d.ctid AS place,"
+					   " d.xmin AS version, r.cluster, r.id &= r.representative AS starts%s"
+					   " FROM %s AS r %sJOIN &R AS d ON &K &= r.id"
+					   " JOIN pg_catalog.pg_class AS c ON c.oid &= d.tableoid",
+					   adopt ? simhash_upkeep_sql(call, ", d.&c AS was") : "",
+					   simhash_upkeep_query(call, NULL, NULL, false),
+					   adopt ? "RIGHT " : "");
 
 	if (!adopt)
 		return psprintf("%s ORDER BY 1, 3", rows);
-	return simhash_cluster_sql(call, "WITH w AS MATERIALIZED (%s WHERE r.id IS NOT NULL OR d.&c IS NOT NULL),"
-							   " n AS (SELECT cluster, was, pg_catalog.count(*) AS n FROM w"
-							   " WHERE cluster IS NOT NULL AND was &> 0 GROUP BY 1, 2),"
-							   " o AS (SELECT DISTINCT ON (cluster) * FROM n ORDER BY cluster, n DESC, was),"
-							   " k AS (SELECT DISTINCT ON (was) * FROM o ORDER BY was, n DESC, cluster),"
-							   " i AS (SELECT c.cluster, COALESCE(k.was, (SELECT GREATEST(pg_catalog.max(was), 0) FROM w)"
-							   " OPERATOR(pg_catalog.+) pg_catalog.row_number() OVER (PARTITION BY k.was IS NULL ORDER BY c.cluster)) AS id"
-							   " FROM (SELECT DISTINCT cluster FROM w) AS c"
-							   " LEFT JOIN k ON k.cluster &= c.cluster)"
-							   " SELECT w.part, w.node, w.place, w.version, i.id AS cluster, w.starts FROM w"
-							   " LEFT JOIN i ON i.cluster &= w.cluster ORDER BY 1, 3", rows);
+	return simhash_upkeep_sql(call, "WITH w AS MATERIALIZED (%s WHERE r.id IS NOT NULL OR d.&c IS NOT NULL),"
+							  " n AS (SELECT cluster, was, pg_catalog.count(*) AS n FROM w"
+							  " WHERE cluster IS NOT NULL AND was &> 0 GROUP BY 1, 2),"
+							  " o AS (SELECT DISTINCT ON (cluster) * FROM n ORDER BY cluster, n DESC, was),"
+							  " k AS (SELECT DISTINCT ON (was) * FROM o ORDER BY was, n DESC, cluster),"
+							  " i AS (SELECT c.cluster, COALESCE(k.was, (SELECT GREATEST(pg_catalog.max(was), 0) FROM w)"
+							  " OPERATOR(pg_catalog.+) pg_catalog.row_number() OVER (PARTITION BY k.was IS NULL ORDER BY c.cluster)) AS id"
+							  " FROM (SELECT DISTINCT cluster FROM w) AS c"
+							  " LEFT JOIN k ON k.cluster &= c.cluster)"
+							  " SELECT w.part, w.node, w.place, w.version, i.id AS cluster, w.starts FROM w"
+							  " LEFT JOIN i ON i.cluster &= w.cluster ORDER BY 1, 3", rows);
 }
 
 /*
@@ -90,14 +90,14 @@ write_work(const ClusterCall *call, bool adopt)
  * fork, and finds the other in the way.
  */
 void
-simhash_cluster_compute(ClusterSetup *setup)
+simhash_upkeep_compute(ClusterSetup *setup)
 {
 	ClusterCall *call = &setup->call;
 	LOCKMODE	lockmode = call->atomic ? ShareRowExclusiveLock : AccessShareLock;
 	ClusterTerms *terms;
 
 	simhash_progress_step("computing");
-	simhash_cluster_begin_table(call, lockmode);
+	simhash_upkeep_begin_table(call, lockmode);
 
 	/* All rows are joined, though the planner expects few of the function. */
 	simhash_set("enable_nestloop", "off", GUC_ACTION_SAVE);
@@ -105,21 +105,21 @@ simhash_cluster_compute(ClusterSetup *setup)
 	if (!call->atomic)
 		simhash_set("transaction_isolation", "repeatable read", GUC_ACTION_LOCAL);
 	(void) find_all_inheritors(call->table, lockmode, NULL);
-	terms = simhash_cluster_find(call);
+	terms = simhash_upkeep_find(call);
 	simhash_set("work_mem", psprintf("%dkB", maintenance_work_mem), GUC_ACTION_SAVE);
 	terms->work =
-		simhash_cluster_create_table(get_rel_namespace(terms->clusters),
-									 get_rel_name(terms->clusters), "fill", false,
-									 psprintf("AS %s", write_work(call, setup->adopt)));
-	(void) simhash_cluster_do(call, "COMMENT ON TABLE &W IS 'made by simhash_add_clusters(), to go when it is done'");
+		simhash_upkeep_create_table(get_rel_namespace(terms->clusters),
+									get_rel_name(terms->clusters), "fill", false,
+									psprintf("AS %s", write_work(call, setup->adopt)));
+	(void) simhash_upkeep_do(call, "COMMENT ON TABLE &W IS 'made by simhash_add_clusters(), to go when it is done'");
 	if (terms->star)
 		add_representatives(call);
-	(void) simhash_cluster_do(call, "SELECT pg_catalog.setval(&q, m)"
-							  " FROM (SELECT GREATEST(pg_catalog.max(cluster),"
-							  " (SELECT pg_catalog.max(&c) FROM &R)) AS m FROM ONLY &W) AS w"
-							  " WHERE m &> 0");
-	simhash_cluster_write_deed(call, false);
-	simhash_cluster_end_step(call);
+	(void) simhash_upkeep_do(call, "SELECT pg_catalog.setval(&q, m)"
+							 " FROM (SELECT GREATEST(pg_catalog.max(cluster),"
+							 " (SELECT pg_catalog.max(&c) FROM &R)) AS m FROM ONLY &W) AS w"
+							 " WHERE m &> 0");
+	simhash_upkeep_write_deed(call, false);
+	simhash_upkeep_end_step(call);
 }
 
 /*
@@ -129,32 +129,32 @@ simhash_cluster_compute(ClusterSetup *setup)
 static List *
 list_parts(ClusterCall *call)
 {
-	ClusterTerms *terms = simhash_cluster_begin_step(call, AccessShareLock);
+	ClusterTerms *terms = simhash_upkeep_begin_step(call, AccessShareLock);
 	List	   *list = NIL;
 	uint64		n;
 
 	if (get_rel_relkind(terms->work) != RELKIND_RELATION)
 		simhash_clusters_complain(terms->clusters);
-	n = simhash_cluster_do(call, "SELECT part::pg_catalog.oid::pg_catalog.int8, node::pg_catalog.oid::pg_catalog.int8,"
-						   " (pg_catalog.min(ctid)::pg_catalog.text::pg_catalog.point)[0]::pg_catalog.int8,"
-						   " (pg_catalog.max(ctid)::pg_catalog.text::pg_catalog.point)[0]::pg_catalog.int8"
-						   " FROM ONLY &W GROUP BY 1, 2 ORDER BY 3");
+	n = simhash_upkeep_do(call, "SELECT part::pg_catalog.oid::pg_catalog.int8, node::pg_catalog.oid::pg_catalog.int8,"
+						  " (pg_catalog.min(ctid)::pg_catalog.text::pg_catalog.point)[0]::pg_catalog.int8,"
+						  " (pg_catalog.max(ctid)::pg_catalog.text::pg_catalog.point)[0]::pg_catalog.int8"
+						  " FROM ONLY &W GROUP BY 1, 2 ORDER BY 3");
 	MemoryContextSwitchTo(call->outer);
 	for (uint64 i = 0; i < n; i++)
 	{
 		WorkPart   *part = palloc(sizeof *part);
 
-		part->table = (Oid) simhash_cluster_number(i, 1);
-		part->node = (Oid) simhash_cluster_number(i, 2);
+		part->table = (Oid) simhash_upkeep_number(i, 1);
+		part->node = (Oid) simhash_upkeep_number(i, 2);
 		if (!OidIsValid(part->table) || !OidIsValid(part->node))
 			simhash_clusters_complain(terms->clusters);
-		part->first = (BlockNumber) simhash_cluster_number(i, 3);
-		part->last = (BlockNumber) simhash_cluster_number(i, 4);
+		part->first = (BlockNumber) simhash_upkeep_number(i, 3);
+		part->last = (BlockNumber) simhash_upkeep_number(i, 4);
 		list = lappend(list, part);
 	}
 	SPI_freetuptable(SPI_tuptable);
 	MemoryContextSwitchTo(call->context);
-	simhash_cluster_end_step(call);
+	simhash_upkeep_end_step(call);
 	return list;
 }
 
@@ -165,14 +165,14 @@ static char *
 write_fill(const ClusterCall *call, const WorkPart *part, BlockNumber start,
 		   int pages)
 {
-	return simhash_cluster_sql(call, "UPDATE ONLY %s AS d SET &c = w.cluster%s FROM ONLY &W AS w"
-							   " WHERE w.ctid OPERATOR(pg_catalog.>=) '(%u,0)' AND w.ctid &< '(%u,0)'"
-							   " AND w.part &= '%u' AND d.ctid &= w.place AND d.xmin &= w.version"
-							   " AND COALESCE(d.&c &! w.cluster, true)",
-							   simhash_quoted_name(part->table),
-							   call->terms->since == 0 ? "" :
-							   simhash_cluster_sql(call, ", &s = NULL"),
-							   start, start + pages, part->table);
+	return simhash_upkeep_sql(call, "UPDATE ONLY %s AS d SET &c = w.cluster%s FROM ONLY &W AS w"
+							  " WHERE w.ctid OPERATOR(pg_catalog.>=) '(%u,0)' AND w.ctid &< '(%u,0)'"
+							  " AND w.part &= '%u' AND d.ctid &= w.place AND d.xmin &= w.version"
+							  " AND COALESCE(d.&c &! w.cluster, true)",
+							  simhash_quoted_name(part->table),
+							  call->terms->since == 0 ? "" :
+							  simhash_upkeep_sql(call, ", &s = NULL"),
+							  start, start + pages, part->table);
 }
 
 /*
@@ -186,26 +186,26 @@ fill_batch(ClusterCall *call, const WorkPart *part, BlockNumber start, int pages
 	Relation	relation;
 	bool		good;
 
-	(void) simhash_cluster_begin_step(call, RowExclusiveLock);
-	relation = simhash_cluster_open_part(call, part->table);
+	(void) simhash_upkeep_begin_step(call, RowExclusiveLock);
+	relation = simhash_upkeep_open_part(call, part->table);
 	good = relation != NULL && relation->rd_rel->relfilenode == part->node;
 	if (good)
 	{
 		/* The rows are looked up where they are. */
 		simhash_set("enable_hashjoin", "off", GUC_ACTION_SAVE);
 		simhash_set("enable_mergejoin", "off", GUC_ACTION_SAVE);
-		*filled = simhash_cluster_try(write_fill(call, part, start, pages),
-									  call->table, CLUSTERS_AS_GIVEN, false);
+		*filled = simhash_upkeep_try(write_fill(call, part, start, pages),
+									 call->table, CLUSTERS_AS_GIVEN, false);
 	}
 	if (relation != NULL)
 		relation_close(relation, NoLock);
-	simhash_cluster_end_step(call);
+	simhash_upkeep_end_step(call);
 	return good;
 }
 
 /* Step 3.  A batch that was given up is begun anew, a page at first, or left out. */
 void
-simhash_cluster_fill(ClusterCall *call)
+simhash_upkeep_fill(ClusterCall *call)
 {
 	List	   *parts = list_parts(call);
 	int			pages = BATCH_FIRST;

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/step.h"
+#include "clusters/upkeep/step.h"
 
 #include "catalog/pg_inherits.h"
 
@@ -51,7 +51,7 @@ run_writing(void *context)
 	const Writing *writing = context;
 
 	simhash_set("lock_timeout", writing->wait ? "0" : PATIENCE, GUC_ACTION_SAVE);
-	(void) simhash_cluster_run_writing(writing->command, writing->table, writing->how);
+	(void) simhash_upkeep_run_writing(writing->command, writing->table, writing->how);
 }
 
 /*
@@ -60,7 +60,7 @@ run_writing(void *context)
  * key, if that is not to be waited for, or have moved them to another partition.
  */
 bool
-simhash_cluster_try(const char *command, Oid table, ClusterWriting how, bool wait)
+simhash_upkeep_try(const char *command, Oid table, ClusterWriting how, bool wait)
 {
 	Writing		writing = {command, table, how, wait};
 	ErrorData  *error = simhash_try(run_writing, &writing);
@@ -74,7 +74,7 @@ simhash_cluster_try(const char *command, Oid table, ClusterWriting how, bool wai
 
 /* Open and lock the root or a partition; NULL if the table is neither any more. */
 Relation
-simhash_cluster_open_part(const ClusterCall *call, Oid table)
+simhash_upkeep_open_part(const ClusterCall *call, Oid table)
 {
 	return list_member_oid(find_all_inheritors(call->table, NoLock, NULL), table) ?
 		try_relation_open(table, RowExclusiveLock) : NULL;
@@ -90,24 +90,24 @@ find_lots(ClusterCall *call, ClusterRows which, const char *argument, int size,
 {
 	List	   *lots = NIL;
 
-	(void) simhash_cluster_begin_step(call, AccessShareLock);
-	(void) simhash_cluster_do(call, "SELECT part, pg_catalog.array_agg(place) FROM (SELECT d.tableoid::pg_catalog.int8 AS part,"
-							  " d.ctid AS place, pg_catalog.row_number() OVER () &/ %d AS lot"
-							  " FROM &R AS d WHERE %s%s) AS r GROUP BY 1, lot ORDER BY lot",
-							  size, simhash_cluster_rows(call, which, argument),
-							  all ? "" : psprintf(" LIMIT %d", size * LOTS));
+	(void) simhash_upkeep_begin_step(call, AccessShareLock);
+	(void) simhash_upkeep_do(call, "SELECT part, pg_catalog.array_agg(place) FROM (SELECT d.tableoid::pg_catalog.int8 AS part,"
+							 " d.ctid AS place, pg_catalog.row_number() OVER () &/ %d AS lot"
+							 " FROM &R AS d WHERE %s%s) AS r GROUP BY 1, lot ORDER BY lot",
+							 size, simhash_upkeep_rows(call, which, argument),
+							 all ? "" : psprintf(" LIMIT %d", size * LOTS));
 	MemoryContextSwitchTo(call->outer);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		Lot		   *lot = palloc(sizeof *lot);
 
-		lot->table = (Oid) simhash_cluster_number(i, 1);
+		lot->table = (Oid) simhash_upkeep_number(i, 1);
 		lot->rows = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2);
 		lots = lappend(lots, lot);
 	}
 	SPI_freetuptable(SPI_tuptable);
 	MemoryContextSwitchTo(call->context);
-	simhash_cluster_end_step(call);
+	simhash_upkeep_end_step(call);
 	return lots;
 }
 
@@ -124,26 +124,26 @@ join_lot(ClusterCall *call, const Lot *lot, ClusterRows which,
 	Relation	relation;
 	bool		done = true;
 
-	(void) simhash_cluster_begin_step(call, RowExclusiveLock);
-	relation = simhash_cluster_open_part(call, lot->table);
+	(void) simhash_upkeep_begin_step(call, RowExclusiveLock);
+	relation = simhash_upkeep_open_part(call, lot->table);
 	if (!call->atomic)
 		simhash_set("synchronous_commit", "off", GUC_ACTION_LOCAL);
 	if (relation != NULL)
 	{
-		done = simhash_cluster_try(simhash_cluster_sql(call, "WITH u AS (UPDATE ONLY %s AS d SET &c = NULL"
-													   " WHERE d.ctid &= ANY ('%s'::pg_catalog.tid[]) AND %s"
-													   " RETURNING d.&c) SELECT pg_catalog.count(&c) FROM u",
-													   simhash_quoted_name(lot->table), lot->rows,
-													   simhash_cluster_rows(call, which, argument)),
-								   call->table, CLUSTERS_ANEW, wait);
+		done = simhash_upkeep_try(simhash_upkeep_sql(call, "WITH u AS (UPDATE ONLY %s AS d SET &c = NULL"
+													 " WHERE d.ctid &= ANY ('%s'::pg_catalog.tid[]) AND %s"
+													 " RETURNING d.&c) SELECT pg_catalog.count(&c) FROM u",
+													 simhash_quoted_name(lot->table), lot->rows,
+													 simhash_upkeep_rows(call, which, argument)),
+								  call->table, CLUSTERS_ANEW, wait);
 		if (done)
 		{
-			*joined += simhash_cluster_number(0, 1);
+			*joined += simhash_upkeep_number(0, 1);
 			SPI_freetuptable(SPI_tuptable);
 		}
 		relation_close(relation, NoLock);
 	}
-	simhash_cluster_end_step(call);
+	simhash_upkeep_end_step(call);
 	return done;
 }
 
@@ -154,8 +154,8 @@ join_lot(ClusterCall *call, const Lot *lot, ClusterRows which,
  * transaction holds no other row.
  */
 uint64
-simhash_cluster_join(ClusterCall *call, ClusterRows which, const char *argument,
-					 bool once)
+simhash_upkeep_join(ClusterCall *call, ClusterRows which, const char *argument,
+					bool once)
 {
 	uint64		total = 0;
 	int			fruitless = 0;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_document.c
+ * near_document.c
  *		The documents that are compared, where the terms say so: how they are had
  *		from the rows of a table, and whether two of them are similar.
  *
@@ -22,24 +22,24 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "access/sysattr.h"
 #include "parser/parse_coerce.h"
 
 /* The type of the documents; fails unless such can be compared. */
 static Oid
-document_type(Relation relation, const GuardTerms *terms)
+document_type(Relation relation, const NearTerms *terms)
 {
 	Form_pg_attribute column =
-	simhash_guard_attribute(relation, terms->document != 0 ? terms->document :
-							terms->column);
+	simhash_near_attribute(relation, terms->document != 0 ? terms->document :
+						   terms->column);
 	Oid			type = terms->expression != NULL ?
 	exprType(terms->expression) : column->atttypid;
 	Oid			read_as = simhash_document_type(SIMHASH_JACCARD, type);
 
 	if (terms->measure == SIMHASH_HAMMING)
-		return simhash_guard_type(relation, terms->document).oid;
+		return simhash_near_type(relation, terms->document).oid;
 	if (!OidIsValid(read_as))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -55,17 +55,17 @@ document_type(Relation relation, const GuardTerms *terms)
  * Prepare to have the documents of rows of a table, in memory of the current
  * context.  The terms are in columns of that table.
  */
-GuardDocument
-simhash_guard_bind_document(Relation relation, const GuardTerms *terms)
+NearDocument
+simhash_near_bind_document(Relation relation, const NearTerms *terms)
 {
-	GuardDocument document = {.column = terms->document};
+	NearDocument document = {.column = terms->document};
 
 	if (terms->document == 0 && terms->expression == NULL)
 		return document;
 	document.type = document_type(relation, terms);
 	document.context = CreateStandaloneExprContext();
 	if (terms->expression == NULL)
-		simhash_guard_check_stored(relation, terms->document);
+		simhash_near_check_stored(relation, terms->document);
 	else
 	{
 		int			level = NewGUCNestLevel();
@@ -86,7 +86,7 @@ simhash_guard_bind_document(Relation relation, const GuardTerms *terms)
  * document's context; NULL if it has none.
  */
 text	   *
-simhash_guard_get_document(const GuardDocument *document, TupleTableSlot *slot)
+simhash_near_get_document(const NearDocument *document, TupleTableSlot *slot)
 {
 	bool		isnull;
 	Datum		value;
@@ -119,19 +119,19 @@ simhash_guard_get_document(const GuardDocument *document, TupleTableSlot *slot)
 
 /* A document as the value of the column that it is from. */
 Datum
-simhash_guard_document_value(const GuardDocument *document, text *value)
+simhash_near_document_value(const NearDocument *document, text *value)
 {
-	GuardType	bits = {BITOID, SH_BITS};
+	NearType	bits = {BITOID, SH_BITS};
 
 	if (document->type != INT8OID)
 		return PointerGetDatum(value);
-	return Int64GetDatum((int64) simhash_guard_fingerprint(&bits,
-														   PointerGetDatum(value)).words[0]);
+	return Int64GetDatum((int64) simhash_near_fingerprint(&bits,
+														  PointerGetDatum(value)).words[0]);
 }
 
 /* The columns that a document is had from, as pull_varattnos() numbers them. */
 Bitmapset  *
-simhash_guard_document_columns(const GuardTerms *terms)
+simhash_near_document_columns(const NearTerms *terms)
 {
 	Bitmapset  *columns = NULL;
 
@@ -144,7 +144,7 @@ simhash_guard_document_columns(const GuardTerms *terms)
 
 /* Are two documents the same?  NULL stands for no document. */
 bool
-simhash_guard_same_document(const text *document, const text *other)
+simhash_near_same_document(const text *document, const text *other)
 {
 	if (document == NULL || other == NULL)
 		return document == other;
@@ -157,8 +157,8 @@ simhash_guard_same_document(const text *document, const text *other)
  * or how many bits are different; -1 if they are not similar enough.
  */
 double
-simhash_guard_similarity(const GuardTerms *terms, const GuardDocument *kind,
-						 text *document, text *other)
+simhash_near_similarity(const NearTerms *terms, const NearDocument *kind,
+						text *document, text *other)
 {
 	SimhashComparison comparison = {.width = 0};
 	double		similarity;

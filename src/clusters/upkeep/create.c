@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "clusters/step.h"
+#include "clusters/upkeep/step.h"
 
 #include "access/sysattr.h"
 #include "catalog/namespace.h"
@@ -61,19 +61,19 @@ check_table(ClusterSetup *setup)
  * the document.  The trigger would fail as well, but only at the first row.
  */
 static void
-check_columns(const ClusterSetup *setup, const GuardTerms *terms)
+check_columns(const ClusterSetup *setup, const NearTerms *terms)
 {
 	Relation	relation = setup->call.relation;
-	GuardColumn *group = palloc(Max(terms->ngroup, 1) * sizeof *group);
+	NearColumn *group = palloc(Max(terms->ngroup, 1) * sizeof *group);
 
-	(void) simhash_guard_bind_document(relation, terms);
-	simhash_guard_bind_group(group, relation, terms->ngroup, terms->group);
+	(void) simhash_near_bind_document(relation, terms);
+	simhash_near_bind_group(group, relation, terms->ngroup, terms->group);
 	for (int i = -1; i < terms->ngroup; i++)
 	{
 		Form_pg_attribute column =
-		simhash_guard_attribute(relation, i < 0 ? terms->column : terms->group[i]);
+		simhash_near_attribute(relation, i < 0 ? terms->column : terms->group[i]);
 
-		simhash_guard_check_stored(relation, column->attnum);
+		simhash_near_check_stored(relation, column->attnum);
 		if (column->attidentity)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
@@ -91,11 +91,11 @@ check_columns(const ClusterSetup *setup, const GuardTerms *terms)
 }
 
 /* What the caller asks for, in numbers of columns. */
-GuardTerms
-simhash_cluster_read_terms(const ClusterSetup *setup)
+NearTerms
+simhash_upkeep_read_terms(const ClusterSetup *setup)
 {
-	GuardTerms	terms = simhash_guard_read_terms(&setup->asked,
-												 setup->call.relation);
+	NearTerms	terms = simhash_near_read_terms(&setup->asked,
+												setup->call.relation);
 
 	if (terms.measure == SIMHASH_NO_MEASURE &&
 		(setup->asked.document != NULL || setup->asked.profile != NULL))
@@ -122,21 +122,21 @@ simhash_cluster_read_terms(const ClusterSetup *setup)
  * one which clusters are not found by.
  */
 static AttrNumber
-add_column(ClusterSetup *setup, const GuardTerms *its, const char *name, Oid type)
+add_column(ClusterSetup *setup, const NearTerms *its, const char *name, Oid type)
 {
 	ClusterCall *call = &setup->call;
 	AttrNumber	number = get_attnum(call->table, name);
 	bool		fits = number > 0 && number != its->column &&
 	!bms_is_member(number - FirstLowInvalidHeapAttributeNumber,
-				   simhash_guard_document_columns(its));
+				   simhash_near_document_columns(its));
 	Form_pg_attribute column;
 	ListCell   *lc;
 
 	if (number == InvalidAttrNumber)
 	{
-		simhash_cluster_alter(call, psprintf("ALTER TABLE %s ADD COLUMN %s %s",
-											 call->name, quote_identifier(name),
-											 format_type_be_qualified(type)));
+		simhash_upkeep_alter(call, psprintf("ALTER TABLE %s ADD COLUMN %s %s",
+											call->name, quote_identifier(name),
+											format_type_be_qualified(type)));
 		return get_attnum(call->table, name);
 	}
 	if (!setup->adopt)
@@ -154,7 +154,7 @@ add_column(ClusterSetup *setup, const GuardTerms *its, const char *name, Oid typ
 		/* Before PostgreSQL 16 a partition may do so alone. */
 		fits &= !get_attgenerated(table, get_attnum(table, name));
 	}
-	column = fits ? simhash_guard_attribute(call->relation, number) : NULL;
+	column = fits ? simhash_near_attribute(call->relation, number) : NULL;
 	if (column == NULL || column->atttypid != type || column->attnotnull ||
 		column->atthasdef || column->attidentity)
 		ereport(ERROR,
@@ -180,13 +180,13 @@ clear_away(ClusterSetup *setup)
 									 psprintf("%ss", call->column), NULL),
 					  RelationGetNamespace(call->relation));
 
-	(void) simhash_cluster_drop_triggers(call, InvalidOid);
+	(void) simhash_upkeep_drop_triggers(call, InvalidOid);
 	if (old != NULL)
 	{
-		(void) simhash_cluster_drop_triggers(call, old->clusters);
-		(void) simhash_cluster_run(psprintf("DROP POLICY %s ON %s",
-											quote_identifier(NameStr(old->policy)),
-											simhash_quoted_name(old->clusters)));
+		(void) simhash_upkeep_drop_triggers(call, old->clusters);
+		(void) simhash_upkeep_run(psprintf("DROP POLICY %s ON %s",
+										   quote_identifier(NameStr(old->policy)),
+										   simhash_quoted_name(old->clusters)));
 	}
 	if (OidIsValid(clusters) &&
 		get_attnum(clusters, "cluster") != InvalidAttrNumber)
@@ -202,7 +202,7 @@ write_column(const ClusterSetup *setup, StringInfo columns, AttrNumber number,
 			 const char *constraint, AttrNumber *last)
 {
 	Relation	relation = setup->call.relation;
-	Form_pg_attribute column = simhash_guard_attribute(relation, number);
+	Form_pg_attribute column = simhash_near_attribute(relation, number);
 	const char *name = NameStr(column->attname);
 
 	/* The last are those of connected clusters, which copy no columns. */
@@ -235,18 +235,18 @@ write_column(const ClusterSetup *setup, StringInfo columns, AttrNumber number,
 static void
 revoke_all(Oid relation)
 {
-	uint64		n = simhash_cluster_run(psprintf("SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass,"
-												 " CASE WHEN a.grantee OPERATOR(pg_catalog.=) '0' THEN 'PUBLIC'"
-												 " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
-												 " FROM pg_catalog.pg_class AS c,"
-												 " LATERAL pg_catalog.aclexplode(c.relacl) AS a"
-												 " WHERE c.oid OPERATOR(pg_catalog.=) '%u'"
-												 " AND a.grantee OPERATOR(pg_catalog.<>) c.relowner",
-												 relation));
+	uint64		n = simhash_upkeep_run(psprintf("SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass,"
+												" CASE WHEN a.grantee OPERATOR(pg_catalog.=) '0' THEN 'PUBLIC'"
+												" ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
+												" FROM pg_catalog.pg_class AS c,"
+												" LATERAL pg_catalog.aclexplode(c.relacl) AS a"
+												" WHERE c.oid OPERATOR(pg_catalog.=) '%u'"
+												" AND a.grantee OPERATOR(pg_catalog.<>) c.relowner",
+												relation));
 	SPITupleTable *commands = SPI_tuptable;
 
 	for (uint64 i = 0; i < n; i++)
-		(void) simhash_cluster_run(SPI_getvalue(commands->vals[i], commands->tupdesc, 1));
+		(void) simhash_upkeep_run(SPI_getvalue(commands->vals[i], commands->tupdesc, 1));
 	SPI_freetuptable(commands);
 }
 
@@ -255,8 +255,8 @@ revoke_all(Oid relation)
  * schema, for its row type as well; the definition follows the name.
  */
 Oid
-simhash_cluster_create_table(Oid schema, const char *first, const char *second,
-							 bool unlogged, const char *definition)
+simhash_upkeep_create_table(Oid schema, const char *first, const char *second,
+							bool unlogged, const char *definition)
 {
 	char	   *name = makeObjectName(first, second, NULL);
 	Oid			table;
@@ -264,10 +264,10 @@ simhash_cluster_create_table(Oid schema, const char *first, const char *second,
 	for (int i = 1; OidIsValid(get_relname_relid(name, schema)) ||
 		 SearchSysCacheExists2(TYPENAMENSP, CStringGetDatum(name), ObjectIdGetDatum(schema)); i++)
 		name = makeObjectName(first, second, psprintf("%d", i));
-	(void) simhash_cluster_run(psprintf("CREATE %sTABLE %s %s",
-										unlogged ? "UNLOGGED " : "",
-										quote_qualified_identifier(get_namespace_name(schema), name),
-										definition));
+	(void) simhash_upkeep_run(psprintf("CREATE %sTABLE %s %s",
+									   unlogged ? "UNLOGGED " : "",
+									   quote_qualified_identifier(get_namespace_name(schema), name),
+									   definition));
 	table = get_relname_relid(name, schema);
 	revoke_all(table);
 	return table;
@@ -277,7 +277,7 @@ simhash_cluster_create_table(Oid schema, const char *first, const char *second,
 static void
 create_clusters(const ClusterSetup *setup, ClusterTerms *terms)
 {
-	const GuardTerms *its = &terms->terms;
+	const NearTerms *its = &terms->terms;
 	Relation	root = setup->call.relation;
 	Oid			schema = setup->schema == NULL ?
 	RelationGetNamespace(root) : get_namespace_oid(setup->schema, false);
@@ -305,33 +305,33 @@ create_clusters(const ClusterSetup *setup, ClusterTerms *terms)
 	}
 	appendStringInfoString(&columns, ", copy_of pg_catalog.int8, unused_since pg_catalog.timestamptz)");
 	terms->clusters =
-		simhash_cluster_create_table(schema, RelationGetRelationName(root),
-									 psprintf("%ss", setup->call.column),
-									 root->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED,
-									 columns.data);
+		simhash_upkeep_create_table(schema, RelationGetRelationName(root),
+									psprintf("%ss", setup->call.column),
+									root->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED,
+									columns.data);
 	for (int i = 0; i < CLUSTER_COLUMNS; i++)
 	{
 		if (terms->star ? i < CLUSTER_MERGED_INTO : i != CLUSTER_MADE)
 			terms->columns[i] = get_attnum(terms->clusters, own_columns[i]);
 	}
 	if (terms->star)
-		(void) simhash_cluster_do(&setup->call, "CREATE INDEX ON &t (copy_of) WHERE copy_of IS NOT NULL");
+		(void) simhash_upkeep_do(&setup->call, "CREATE INDEX ON &t (copy_of) WHERE copy_of IS NOT NULL");
 	revoke_all(simhash_clusters_sequence(terms));
 }
 
 /* Do step 1 of the set-up. */
 void
-simhash_cluster_create(ClusterSetup *setup)
+simhash_upkeep_create(ClusterSetup *setup)
 {
 	ClusterCall *call = &setup->call;
 	ClusterTerms terms = {.star = setup->star,.root = call->table,.later = true,.policy = {"simhash_clusters"}};
 	ObjectAddress root = {RelationRelationId, call->table, 0};
 	ObjectAddress dependent;
 
-	simhash_cluster_begin_table(call, AccessExclusiveLock);
+	simhash_upkeep_begin_table(call, AccessExclusiveLock);
 	check_table(setup);
 	call->terms = &terms;
-	terms.terms = simhash_cluster_read_terms(setup);
+	terms.terms = simhash_upkeep_read_terms(setup);
 	if (setup->adopt)
 		clear_away(setup);
 	terms.cluster = add_column(setup, &terms.terms, call->column, INT8OID);
@@ -339,13 +339,13 @@ simhash_cluster_create(ClusterSetup *setup)
 		terms.since = add_column(setup, &terms.terms, setup->since,
 								 TIMESTAMPTZOID);
 	create_clusters(setup, &terms);
-	simhash_cluster_write_deed(call, true);
-	(void) simhash_cluster_make_triggers(call);
+	simhash_upkeep_write_deed(call, true);
+	(void) simhash_upkeep_make_triggers(call);
 
 	/* Without the root there are no clusters. */
 	ObjectAddressSet(dependent, RelationRelationId, terms.clusters);
 	recordDependencyOn(&dependent, &root, DEPENDENCY_AUTO);
 	if (!terms.star)
-		simhash_cluster_depend(call);
-	simhash_cluster_end_step(call);
+		simhash_upkeep_depend(call);
+	simhash_upkeep_end_step(call);
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_space.c
+ * near_space.c
  *		Which tables are searched.
  *
  * Tables and indexes are found, checked and locked once, at the first row of a
@@ -16,7 +16,7 @@
  * has opened to insert into.
  *
  * What is searched must be at least as new as the locks of the row (see
- * guard_lock.c).  Say another session attaches a partition and then inserts a
+ * near_lock.c).  Say another session attaches a partition and then inserts a
  * near-duplicate of our row into it.  If it had the locks before us, the
  * partition was attached before we got them, and we must search it.  So it is
  * after taking the locks that we ask for news of changed tables.
@@ -38,7 +38,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "catalog/partition.h"
 #include "catalog/pg_constraint.h"
@@ -86,7 +86,7 @@ open_searched_table(Oid table)
  * statement began?
  */
 static bool
-column_has_changed(const GuardSpace *space, Relation root, AttrNumber column)
+column_has_changed(const NearSpace *space, Relation root, AttrNumber column)
 {
 	Form_pg_attribute was;
 	Form_pg_attribute is;
@@ -94,7 +94,7 @@ column_has_changed(const GuardSpace *space, Relation root, AttrNumber column)
 	if (column == 0)
 		return false;
 	was = TupleDescAttr(space->desc, column - 1);
-	is = simhash_guard_attribute(root, column);
+	is = simhash_near_attribute(root, column);
 	return is->attisdropped || is->atttypid != was->atttypid ||
 		is->atttypmod != was->atttypmod ||
 		is->attcollation != was->attcollation;
@@ -107,9 +107,9 @@ column_has_changed(const GuardSpace *space, Relation root, AttrNumber column)
  * prepared.
  */
 AttrMap    *
-simhash_guard_map_columns(const GuardSpace *space, Relation table)
+simhash_near_map_columns(const NearSpace *space, Relation table)
 {
-	const GuardTerms *terms = &space->terms;
+	const NearTerms *terms = &space->terms;
 	Relation	root = open_searched_table(space->root);
 	bool		changed = column_has_changed(space, root, terms->column) ||
 	column_has_changed(space, root, terms->document) ||
@@ -131,7 +131,7 @@ simhash_guard_map_columns(const GuardSpace *space, Relation table)
  * NIL when it has none.
  */
 List	   *
-simhash_guard_primary_key(Oid table)
+simhash_near_primary_key(Oid table)
 {
 	List	   *columns = NIL;
 	Relation	index;
@@ -152,7 +152,7 @@ simhash_guard_primary_key(Oid table)
  * that different keys are never written alike.
  */
 char	   *
-simhash_guard_join_key(List *texts)
+simhash_near_join_key(List *texts)
 {
 	StringInfoData list;
 	ListCell   *lc;
@@ -171,7 +171,7 @@ simhash_guard_join_key(List *texts)
 
 /* The same, of a row with the key in these columns; NULL if one of them is. */
 char	   *
-simhash_guard_write_key(TupleTableSlot *slot, List *columns)
+simhash_near_write_key(TupleTableSlot *slot, List *columns)
 {
 	List	   *texts = NIL;
 	ListCell   *lc;
@@ -189,12 +189,12 @@ simhash_guard_write_key(TupleTableSlot *slot, List *columns)
 						  &output, &varlena);
 		texts = lappend(texts, OidOutputFunctionCall(output, value));
 	}
-	return simhash_guard_join_key(texts);
+	return simhash_near_join_key(texts);
 }
 
 /* Fail if a table cannot be searched, or has no key to name its rows by. */
 static void
-check_searched_table(const GuardSpace *space, Relation table)
+check_searched_table(const NearSpace *space, Relation table)
 {
 	if (table->rd_rel->relkind == RELKIND_FOREIGN_TABLE)
 		ereport(ERROR,
@@ -204,7 +204,7 @@ check_searched_table(const GuardSpace *space, Relation table)
 				 errdetail("Its rows are on another server, where rows that are being inserted cannot be waited for."),
 				 errhint("Create a guard on each server, and find near-duplicates on different servers with simhash_clusters.")));
 	if (space->keyed &&
-		simhash_guard_primary_key(RelationGetRelid(table)) == NIL)
+		simhash_near_primary_key(RelationGetRelid(table)) == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" has no primary key to name its rows by",
@@ -218,22 +218,22 @@ check_searched_table(const GuardSpace *space, Relation table)
  * does.
  */
 static bool
-keeps_groups(const GuardSpace *space, Oid oid)
+keeps_groups(const NearSpace *space, Oid oid)
 {
 	Relation	relation = table_open(oid, AccessShareLock);
 	PartitionKey key = RelationGetPartitionKey(relation);
 	StrategyNumber equal = key->strategy == PARTITION_STRATEGY_HASH ?
 	HTEqualStrategyNumber : BTEqualStrategyNumber;
-	GuardTerms	terms =
-	simhash_guard_map_terms(&space->terms,
-							simhash_guard_map_columns(space, relation),
-							relation);
+	NearTerms	terms =
+	simhash_near_map_terms(&space->terms,
+						   simhash_near_map_columns(space, relation),
+						   relation);
 	bool		result = true;
 
 	for (int i = 0; i < key->partnatts; i++)
-		result &= simhash_guard_in_group(space, terms.group, key->partattrs[i],
-										 key->partcollation[i], key->partopfamily[i],
-										 key->partopcintype[i], equal) >= 0;
+		result &= simhash_near_in_group(space, terms.group, key->partattrs[i],
+										key->partcollation[i], key->partopfamily[i],
+										key->partopcintype[i], equal) >= 0;
 	table_close(relation, NoLock);
 	return result;
 }
@@ -245,7 +245,7 @@ keeps_groups(const GuardSpace *space, Oid oid)
  * this depends on.
  */
 static Oid
-find_top(GuardSpace *space, Oid table, bool moves, List **watched)
+find_top(NearSpace *space, Oid table, bool moves, List **watched)
 {
 	List	   *path;
 
@@ -294,33 +294,33 @@ has_new_partition(Oid table)
  * Find the tables to search below the top, partitioned or not, and have others
  * wait for our transaction if they cannot see all of them.
  */
-static GuardScope *
-find_tables(GuardSpace *space, Oid top, List **watched)
+static NearScope *
+find_tables(NearSpace *space, Oid top, List **watched)
 {
-	GuardScope *scope = palloc0(sizeof *scope);
+	NearScope  *scope = palloc0(sizeof *scope);
 	List	   *tables = get_rel_relkind(top) == RELKIND_PARTITIONED_TABLE ?
 	find_all_inheritors(top, AccessShareLock, NULL) : list_make1_oid(top);
 	ListCell   *lc;
 	bool		unseen = false;
 
 	scope->top = top;
-	scope->tables = palloc0(list_length(tables) * sizeof(GuardTable));
+	scope->tables = palloc0(list_length(tables) * sizeof(NearTable));
 	foreach(lc, tables)
 	{
 		Relation	relation = open_searched_table(lfirst_oid(lc));
-		GuardTable *table = &scope->tables[scope->ntables];
+		NearTable  *table = &scope->tables[scope->ntables];
 		AttrMap    *map;
 
 		if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		{
 			check_searched_table(space, relation);
 			table->table = lfirst_oid(lc);
-			map = simhash_guard_map_columns(space, relation);
-			table->terms = simhash_guard_map_terms(&space->terms, map, relation);
-			table->document = simhash_guard_bind_document(relation,
-														  &table->terms);
-			table->carried = simhash_guard_mapped(map, space->carried);
-			simhash_guard_find_indexes(space, relation, table);
+			map = simhash_near_map_columns(space, relation);
+			table->terms = simhash_near_map_terms(&space->terms, map, relation);
+			table->document = simhash_near_bind_document(relation,
+														 &table->terms);
+			table->carried = simhash_near_mapped(map, space->carried);
+			simhash_near_find_indexes(space, relation, table);
 			scope->ntables++;
 		}
 		else
@@ -337,12 +337,12 @@ find_tables(GuardSpace *space, Oid top, List **watched)
  * Find what to search for the rows of a table.  As long as it is not known
  * which tables matter, any change does.
  */
-static GuardScope *
-find_scope(GuardSpace *space, Oid table, bool moves)
+static NearScope *
+find_scope(NearSpace *space, Oid table, bool moves)
 {
 	MemoryContext old = MemoryContextSwitchTo(space->context);
 	List	   *watched = space->watched;
-	GuardScope *scope = NULL;
+	NearScope  *scope = NULL;
 	ListCell   *lc;
 	Oid			top;
 
@@ -351,7 +351,7 @@ find_scope(GuardSpace *space, Oid table, bool moves)
 	top = find_top(space, table, moves, &watched);
 	foreach(lc, space->scopes)
 	{
-		if (((GuardScope *) lfirst(lc))->top == top)
+		if (((NearScope *) lfirst(lc))->top == top)
 			scope = lfirst(lc);
 	}
 	if (scope == NULL)
@@ -366,7 +366,7 @@ find_scope(GuardSpace *space, Oid table, bool moves)
 
 /* Bring the tables of the space up to date, and those of a place in it. */
 void
-simhash_guard_find(GuardSpace *space, GuardPlace *place)
+simhash_near_find(NearSpace *space, NearPlace *place)
 {
 	AcceptInvalidationMessages();
 	if (space->stale)
@@ -419,15 +419,15 @@ find_ball_type(const char *name, PGFunction function)
  * there.
  */
 void
-simhash_guard_bind_space(GuardSpace *space, Relation root,
-						 const GuardTerms *terms, AttrNumber carried)
+simhash_near_bind_space(NearSpace *space, Relation root,
+						const NearTerms *terms, AttrNumber carried)
 {
 	space->root = RelationGetRelid(root);
 	space->terms = *terms;
 	space->carried = carried;
 	space->desc = CreateTupleDescCopy(RelationGetDescr(root));
 	space->group = palloc0(terms->ngroup * sizeof *space->group);
-	simhash_guard_bind_group(space->group, root, terms->ngroup, terms->group);
+	simhash_near_bind_group(space->group, root, terms->ngroup, terms->group);
 	space->ball_type = terms->type.oid == BITOID ?
 		find_ball_type("hamming_bit_ball", hamming_bit_ball) :
 		find_ball_type("hamming_ball", hamming_ball);

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * guard_search.c
+ * near_search.c
  *		How rows near the one at hand are found: by a hamming index or by key
  *		columns, rows of transactions in progress included.
  *
  * A search gathers the nearest row whose fate is known and the nearest whose
  * fate another transaction decides; whether to wait for that transaction is up
- * to the caller.  Or it shows each row to a visitor.  guard_lock.c says why no
+ * to the caller.  Or it shows each row to a visitor.  near_lock.c says why no
  * row slips through.
  *
  * Where documents are compared, that is what takes time, and most rows that are near
@@ -32,7 +32,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "access/relscan.h"
 #include "access/transam.h"
@@ -58,7 +58,7 @@ typedef struct GuardGathered
 
 /* Are more rows within the distance than the terms let one be compared with? */
 static bool
-is_beyond(const GuardSearch *search)
+is_beyond(const NearSearch *search)
 {
 	int			most = search->space->terms.most;
 
@@ -67,9 +67,9 @@ is_beyond(const GuardSearch *search)
 
 /* Is a row nearer than what is found so far, or as near and before it in its table? */
 static bool
-is_nearer(GuardSearch *search, const GuardTable *table, ItemPointer named, int distance)
+is_nearer(NearSearch *search, const NearTable *table, ItemPointer named, int distance)
 {
-	GuardMatch *match = &search->match;
+	NearMatch  *match = &search->match;
 
 	return match->distance < 0 || distance < match->distance ||
 		(distance == match->distance && table == match->table &&
@@ -81,15 +81,15 @@ is_nearer(GuardSearch *search, const GuardTable *table, ItemPointer named, int d
  * compared only if there is none.
  */
 static void
-keep_match(GuardSearch *search, const GuardTable *table, Relation relation,
+keep_match(NearSearch *search, const NearTable *table, Relation relation,
 		   TupleTableSlot *slot, int distance)
 {
-	GuardMatch *match = &search->match;
+	NearMatch  *match = &search->match;
 
 	if (!is_nearer(search, table, &search->named, distance) ||
 		(match->distance >= 0 && is_beyond(search)))
 		return;
-	simhash_guard_forget_match(search);
+	simhash_near_forget_match(search);
 	match->distance = distance;
 	match->named = search->named;
 	match->table = table;
@@ -101,7 +101,7 @@ keep_match(GuardSearch *search, const GuardTable *table, Relation relation,
 
 /* Keep what the outcome depends on if it is the nearest so far. */
 static void
-keep_pending(GuardSearch *search, const GuardPending *pending)
+keep_pending(NearSearch *search, const NearPending *pending)
 {
 	if (search->pending.distance < 0 ||
 		search->pending.distance > pending->distance)
@@ -110,7 +110,7 @@ keep_pending(GuardSearch *search, const GuardPending *pending)
 
 /* Has the search found what it is for? */
 static bool
-is_search_done(const GuardSearch *search)
+is_search_done(const NearSearch *search)
 {
 	return (search->is_known && search->nnear == 0) ||
 		(search->match.distance >= 0 &&
@@ -122,7 +122,7 @@ is_search_done(const GuardSearch *search)
  * rows to compare; if that are too many, those that follow count unseen.
  */
 static bool
-has_similar_document(GuardSearch *search, const GuardTable *table,
+has_similar_document(NearSearch *search, const NearTable *table,
 					 TupleTableSlot *slot)
 {
 	ExprContext *context = table->document.context;
@@ -136,11 +136,11 @@ has_similar_document(GuardSearch *search, const GuardTable *table,
 	if (is_beyond(search))
 		return true;
 	old = MemoryContextSwitchTo(context->ecxt_per_tuple_memory);
-	document = simhash_guard_get_document(&table->document, slot);
+	document = simhash_near_get_document(&table->document, slot);
 	if (document == NULL && search->stand_in != NULL)
 		document = search->stand_in(search->visitor, slot);
-	similar = simhash_guard_similarity(&search->space->terms, &table->document,
-									   search->document, document) >= 0;
+	similar = simhash_near_similarity(&search->space->terms, &table->document,
+									  search->document, document) >= 0;
 	MemoryContextSwitchTo(old);
 	ResetExprContext(context);
 	return similar;
@@ -148,15 +148,15 @@ has_similar_document(GuardSearch *search, const GuardTable *table,
 
 /* Is a row within the distance similar enough, and not said to be apart? */
 static bool
-is_duplicate(GuardSearch *search, const GuardTable *table, TupleTableSlot *slot)
+is_duplicate(NearSearch *search, const NearTable *table, TupleTableSlot *slot)
 {
 	return has_similar_document(search, table, slot) &&
-		(search->apart == NULL || !simhash_guard_is_apart(search->apart, table, slot));
+		(search->apart == NULL || !simhash_near_is_apart(search->apart, table, slot));
 }
 
 /* Has a row one of the marks that lead to the row at hand? */
 static bool
-has_own_mark(const GuardSearch *search, const GuardTable *table, TupleTableSlot *slot)
+has_own_mark(const NearSearch *search, const NearTable *table, TupleTableSlot *slot)
 {
 	ListCell   *lc;
 
@@ -180,22 +180,22 @@ has_own_mark(const GuardSearch *search, const GuardTable *table, TupleTableSlot 
  * updated.
  */
 static int
-row_distance(GuardSearch *search, const GuardTable *table,
+row_distance(NearSearch *search, const NearTable *table,
 			 TupleTableSlot *slot)
 {
 	bool		isnull;
 	Datum		value = slot_getattr(slot, table->terms.column, &isnull);
-	GuardFingerprint fingerprint;
+	NearFingerprint fingerprint;
 	int			distance;
 
 	if (isnull || (search->self != NULL && table->table == search->table &&
 				   ItemPointerEquals(search->self, &slot->tts_tid)))
 		return -1;
-	fingerprint = simhash_guard_fingerprint(&search->space->terms.type, value);
-	distance = simhash_guard_distance(&fingerprint, &search->center);
+	fingerprint = simhash_near_fingerprint(&search->space->terms.type, value);
+	distance = simhash_near_distance(&fingerprint, &search->center);
 	return distance > search->passed && distance <= search->radius &&
-		simhash_guard_is_of_group(search, table->terms.group, slot) &&
-		simhash_guard_is_in_time(&table->terms, search->time, slot) &&
+		simhash_near_is_of_group(search, table->terms.group, slot) &&
+		simhash_near_is_in_time(&table->terms, search->time, slot) &&
 		!has_own_mark(search, table, slot) ? distance : -1;
 }
 
@@ -223,7 +223,7 @@ next_version(TupleTableSlot *slot, ItemPointer tid, TransactionId *updater,
  * none, TM_Invisible if that cannot be told.
  */
 static TM_Result
-follow_versions(Relation relation, ItemPointer tid, GuardSearch *search,
+follow_versions(Relation relation, ItemPointer tid, NearSearch *search,
 				TupleTableSlot *slot)
 {
 	TransactionId updater = InvalidTransactionId;
@@ -260,7 +260,7 @@ fetch_moving(Relation relation, ItemPointer tid, TupleTableSlot *slot)
  * a row that is dead to us, one may have been there when the search began.
  */
 static bool
-next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
+next_row(IndexScanDesc scan, NearSearch *search, TupleTableSlot *slot)
 {
 	TM_Result	fate;
 
@@ -268,7 +268,7 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 	{
 		bool		further = scan->xs_heap_continue;
 		ItemPointerData tid;
-		GuardPending pending = {.table = RelationGetRelid(scan->heapRelation)};
+		NearPending pending = {.table = RelationGetRelid(scan->heapRelation)};
 
 		CHECK_FOR_INTERRUPTS();
 		if (!further && index_getnext_tid(scan, ForwardScanDirection) == NULL)
@@ -279,7 +279,7 @@ next_row(IndexScanDesc scan, GuardSearch *search, TupleTableSlot *slot)
 		if (index_fetch_heap(scan, slot))
 		{
 			if (TransactionIdIsValid(search->dirty.xmin) &&
-				simhash_guard_is_undone(scan->heapRelation, &slot->tts_tid))
+				simhash_near_is_undone(scan->heapRelation, &slot->tts_tid))
 				continue;
 			return true;
 		}
@@ -317,7 +317,7 @@ order_gathered(const ListCell *a, const ListCell *b)
  * found.  By key columns a row may be found several times.
  */
 static void
-compare_gathered(GuardSearch *search, const GuardTable *table, Relation relation,
+compare_gathered(NearSearch *search, const NearTable *table, Relation relation,
 				 TupleTableSlot *slot)
 {
 	ItemPointerData named = search->named;
@@ -349,7 +349,7 @@ compare_gathered(GuardSearch *search, const GuardTable *table, Relation relation
 
 /* Gather a row to be compared, unless it cannot be what is sought. */
 static void
-gather(GuardSearch *search, const GuardTable *table, Relation relation,
+gather(NearSearch *search, const NearTable *table, Relation relation,
 	   TupleTableSlot *slot, int distance)
 {
 	MemoryContext old;
@@ -378,7 +378,7 @@ gather(GuardSearch *search, const GuardTable *table, Relation relation,
  * when ours arrived.
  */
 static void
-read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,
+read_scan(NearSearch *search, const NearTable *table, IndexScanDesc scan,
 		  TupleTableSlot *slot)
 {
 	Relation	relation = scan->heapRelation;
@@ -387,7 +387,7 @@ read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,
 	while (!is_search_done(search) && next_row(scan, search, slot))
 	{
 		int			distance = row_distance(search, table, slot);
-		GuardPending pending = {
+		NearPending pending = {
 			.distance = distance,
 			.table = table->table,
 			.tid = slot->tts_tid,
@@ -414,9 +414,9 @@ read_scan(GuardSearch *search, const GuardTable *table, IndexScanDesc scan,
 
 /* A ball as a value of SQL. */
 static Datum
-get_ball(const GuardSearch *search, Datum center, int radius)
+get_ball(const NearSearch *search, Datum center, int radius)
 {
-	const GuardTerms *terms = &search->space->terms;
+	const NearTerms *terms = &search->space->terms;
 	TupleDesc	desc = lookup_rowtype_tupdesc(search->space->ball_type, -1);
 	Datum		ball = simhash_make_ball(desc, terms->type.oid == BITOID ?
 										 VARBITOID : INT8OID,
@@ -431,8 +431,8 @@ get_ball(const GuardSearch *search, Datum center, int radius)
  * are known.
  */
 static void
-search_index(GuardSearch *search, const GuardTable *table,
-			 const GuardIndex *way, Relation relation, TupleTableSlot *slot,
+search_index(NearSearch *search, const NearTable *table,
+			 const NearIndex *way, Relation relation, TupleTableSlot *slot,
 			 ShProbes *probes)
 {
 	Relation	index = index_open(way->index, NoLock);
@@ -473,7 +473,7 @@ search_index(GuardSearch *search, const GuardTable *table,
 
 /* Search a table, as far as it is to be, by what it has for that. */
 static void
-search_indexes(GuardSearch *search, const GuardTable *table, Relation relation,
+search_indexes(NearSearch *search, const NearTable *table, Relation relation,
 			   TupleTableSlot *slot)
 {
 	if (OidIsValid(table->hamming.index))
@@ -497,7 +497,7 @@ search_indexes(GuardSearch *search, const GuardTable *table, Relation relation,
 
 /* Search a table whose rows are compared: what is nearest first. */
 static void
-search_and_compare(GuardSearch *search, const GuardTable *table, Relation relation,
+search_and_compare(NearSearch *search, const NearTable *table, Relation relation,
 				   TupleTableSlot *slot)
 {
 	int			radius = search->radius;
@@ -525,7 +525,7 @@ search_and_compare(GuardSearch *search, const GuardTable *table, Relation relati
 
 /* Search a table. */
 static void
-search_table(GuardSearch *search, const GuardTable *table)
+search_table(NearSearch *search, const NearTable *table)
 {
 	Relation	relation = table_open(table->table, NoLock);
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
@@ -540,7 +540,7 @@ search_table(GuardSearch *search, const GuardTable *table)
 
 /* Begin to look at rows, with nothing found; return a snapshot to unregister. */
 static Snapshot
-begin_search(GuardSearch *search)
+begin_search(NearSearch *search)
 {
 	Snapshot	latest = RegisterSnapshot(GetLatestSnapshot());
 
@@ -583,12 +583,12 @@ has_keys(Relation index, int nkeys, ScanKey keys, TupleTableSlot *slot)
  * says which, and who is inserting, updating or deleting it, if anybody.
  */
 bool
-simhash_guard_look_up(Relation relation, Oid index_oid, int nkeys, ScanKey keys,
-					  GuardPending *pending)
+simhash_near_look_up(Relation relation, Oid index_oid, int nkeys, ScanKey keys,
+					 NearPending *pending)
 {
 	Relation	index = index_open(index_oid, NoLock);
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
-	GuardSearch search = {0};
+	NearSearch	search = {0};
 	Snapshot	latest = begin_search(&search);
 	IndexScanDesc scan = simhash_index_beginscan(relation, index, &search.dirty,
 												 nkeys);
@@ -597,7 +597,7 @@ simhash_guard_look_up(Relation relation, Oid index_oid, int nkeys, ScanKey keys,
 	while (search.pending.distance < 0 && next_row(scan, &search, slot))
 	{
 		if (has_keys(index, nkeys, keys, slot))
-			search.pending = (GuardPending)
+			search.pending = (NearPending)
 		{
 			.table = RelationGetRelid(relation),
 				.tid = slot->tts_tid,
@@ -620,7 +620,7 @@ simhash_guard_look_up(Relation relation, Oid index_oid, int nkeys, ScanKey keys,
  * locks on them, but the expression of a document may alter those that follow.
  */
 void
-simhash_guard_search(GuardSearch *search, const GuardScope *scope)
+simhash_near_search(NearSearch *search, const NearScope *scope)
 {
 	Snapshot	latest = begin_search(search);
 
@@ -637,7 +637,7 @@ simhash_guard_search(GuardSearch *search, const GuardScope *scope)
 
 /* Forget the row found, if any. */
 void
-simhash_guard_forget_match(GuardSearch *search)
+simhash_near_forget_match(NearSearch *search)
 {
 	if (search->match.slot != NULL)
 		ExecDropSingleTupleTableSlot(search->match.slot);
@@ -651,7 +651,7 @@ simhash_guard_forget_match(GuardSearch *search)
  * needs no lock.
  */
 bool
-simhash_guard_hold_row(Relation relation, GuardPending *pending, bool wait)
+simhash_near_hold_row(Relation relation, NearPending *pending, bool wait)
 {
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
 	TM_FailureData failure;
@@ -672,12 +672,12 @@ simhash_guard_hold_row(Relation relation, GuardPending *pending, bool wait)
  * lets go of a row.
  */
 void
-simhash_guard_wait(GuardPending *pending)
+simhash_near_wait(NearPending *pending)
 {
 	Relation	relation = table_open(pending->table, NoLock);
 
 	if (pending->locked)
-		(void) simhash_guard_hold_row(relation, pending, true);
+		(void) simhash_near_hold_row(relation, pending, true);
 	if (pending->token != 0)
 		SpeculativeInsertionWait(pending->xid, pending->token);
 	else if (TransactionIdIsValid(pending->xid))

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * guard_shard.c
+ * near_shard.c
  *		Which shards of a distributed table simhash_guard() may guard.
  *
  * Citus makes a trigger of a distributed table one of each of its shards, and
@@ -18,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "guard/guard.h"
+#include "near/near.h"
 
 #include "executor/spi.h"
 
@@ -70,8 +70,8 @@ distribution_column(Relation relation)
 
 /* Fail if near-duplicates of the relation's rows can be in other shards. */
 void
-simhash_guard_check_shard(const char *name, Relation relation,
-						  const GuardTerms *terms)
+simhash_near_check_shard(const char *name, Relation relation,
+						 const NearTerms *terms)
 {
 	char	   *column;
 
@@ -82,7 +82,7 @@ simhash_guard_check_shard(const char *name, Relation relation,
 		return;
 	for (int i = 0; i < terms->ngroup; i++)
 	{
-		if (strcmp(NameStr(simhash_guard_attribute(relation, terms->group[i])->attname), column) == 0)
+		if (strcmp(NameStr(simhash_near_attribute(relation, terms->group[i])->attname), column) == 0)
 			return;
 	}
 	ereport(ERROR,
