@@ -227,7 +227,7 @@ hamming_check_columns(Relation index)
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 				 errmsg("index \"%s\" has no column of fingerprints",
 						RelationGetRelationName(index)),
-				 errhint("One column has to be a fingerprint, of type bigint or bit(n), or a ball. To index documents, index their fingerprint, as in (simhash(body)).")));
+				 errhint("One column has to be a fingerprint, of type bigint or bit(n), or a ball. To index documents, index their fingerprint, as in (minhash(body)).")));
 	if (fingerprint < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),

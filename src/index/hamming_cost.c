@@ -411,7 +411,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 							   add_predicate_to_index_quals(index, quals),
 							   index->rel->relid, JOIN_INNER, NULL);
 	rows = *selectivity * extent.rows;
-	*correlation = rows <= HAMMING_FEW_ROWS ? 1.0 : 0.0;
+	*correlation = 0.0;
 	if (index->nkeycolumns > 1)
 		*selectivity = Max(*selectivity, random_share(search.layout, search.radius));
 
@@ -429,6 +429,7 @@ hamming_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 	{
 		plan_search(&extent, search.radius < 0 ? search.layout->width :
 					search.radius, &plan);
+		*correlation = rows <= HAMMING_FEW_ROWS ? 1.0 : 0.0;
 		*startup = 0.0;
 		*total = search.times *
 			search_cost(root, index, &extent, &plan, loop_count * search.times);

@@ -168,7 +168,7 @@ run_as_owner(Oid table, const char *command)
  * Add the four key columns to a table, generated from the fingerprint, and an
  * index on each, behind the columns that searches are within.  A covering one
  * includes the fingerprint, if that is a column.  The fingerprint is a bigint column
- * or an expression of the table's columns such as simhash(body); a column that is
+ * or an expression of the table's columns such as minhash(body); a column that is
  * itself generated is replaced by its generation expression.  The table is
  * rewritten, under an exclusive lock.
  *

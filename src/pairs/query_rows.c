@@ -160,7 +160,7 @@ begin_fingerprints(SimhashRows *rows, Form_pg_attribute attribute)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the second column of the query must be a fingerprint, of type bigint or bit"),
 				 errdetail("It is of type %s.", format_type_be(type)),
-				 errhint("For example, 'SELECT id, simhash(body) FROM docs'.")));
+				 errhint("For example, 'SELECT id, minhash(body) FROM docs'.")));
 	if (!rows->bits)
 		set_width(rows, SH_BITS);
 	else if (type == BITOID && typmod > 0)

@@ -25,6 +25,8 @@ printf '/* SPDX-License-Identifier: x */\nk = DatumGetInt64(heap_getattr(row, 1,
 	>"$tree/src/b.c"
 printf '/* SPDX-License-Identifier: x */\nstatic int\nadd(Oid o)\n{\n\treturn errhint("f()%%s", spelt(o));\n}\n\nvoid\nf(Oid o)\n{\n\tereport(ERROR,\n\t\t\t(errmsg("(%%s", shown(get_rel_name(o))), add(o)));\n}\n' \
 	>"$tree/src/c.c"
+{ echo '/* SPDX-License-Identifier: x */'; echo '{'; printf ';%.0s\n' {1..61}; echo '}'; } \
+	>"$tree/src/d.c"
 echo '# Not in the index' >"$tree/docs/other.md"
 printf '/* TODO */\nint a;' >"$tree/src/a.c"
 printf 'SELECT 1;\nCREATE ROLE alone;\nCREATE ROLE regress_alone_too;\n' \
@@ -63,6 +65,7 @@ src/a.c:2: no newline at the end
 src/b.c:2: the value of heap_getattr() is read before its null flag
 src/c.c:12: shown() in an argument of ereport()
 src/c.c:5: spelt() in an argument of ereport()
+src/d.c:2: a function of 61 lines
 END
 "$PYTHON" "$tree/tools/lint" --plain >"$work/all" &&
 	fail "faults are not found" "$work/all"

@@ -190,6 +190,23 @@ hamming_find_child(Page page, int64 key, const HammingBounds *here,
 }
 
 /*
+ * The page at which a descent begins, locked; InvalidBuffer if the index is empty.  A
+ * serializable transaction must hold a predicate lock on what it has looked at: an empty
+ * index has no page to lock, so it locks the relation.  An insertion may have come in
+ * between, so we look again.
+ */
+static Buffer
+begin_descent(IndexScanDesc scan)
+{
+	Buffer		buffer = get_root(scan);
+
+	if (BufferIsValid(buffer))
+		return buffer;
+	PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
+	return get_root(scan);
+}
+
+/*
  * Go down to the leaf page where keys >= key begin, or one to the left of it.
  * Returns false if the index is empty.
  *
@@ -212,18 +229,7 @@ hamming_descend(IndexScanDesc scan, int64 key, HammingBounds *parent,
 	}
 	else
 	{
-		buffer = get_root(scan);
-
-		/*
-		 * A serializable transaction must hold a predicate lock on what it
-		 * has looked at: an empty index has no page to lock, so it locks the
-		 * relation.  An insertion may have come in between, so we look again.
-		 */
-		if (!BufferIsValid(buffer))
-		{
-			PredicateLockRelation(scan->indexRelation, scan->xs_snapshot);
-			buffer = get_root(scan);
-		}
+		buffer = begin_descent(scan);
 		if (!BufferIsValid(buffer))
 			return false;
 		here.blkno = BufferGetBlockNumber(buffer);
