@@ -192,7 +192,7 @@ simhash_boilerplate_learn(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_boilerplate_final(state internal) -> text
+ * simhash_boilerplate_final(internal) -> text
  *
  * The lines that are in more than 5 of the documents, and in more than the share
  * of them that was given last; NULL when there was no document.

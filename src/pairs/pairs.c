@@ -130,19 +130,19 @@ list_pairs(void *context)
 }
 
 /*
- * simhash_pairs(query text, k bigint DEFAULT 3, document text DEFAULT NULL,
+ * simhash_pairs(query text, k bigint DEFAULT NULL, document text DEFAULT NULL,
  *		similarity text DEFAULT NULL, at_least double precision DEFAULT NULL,
- *		profile text DEFAULT NULL)
+ *		profile text DEFAULT NULL, at_most bigint DEFAULT NULL)
  *		-> setof (a bigint, b bigint, distance integer,
  *		similarity double precision)
  * simhash_pairs_as(id_type anyelement, query text, the same)
  *		-> setof (a anyelement, b anyelement, distance integer,
  *		similarity double precision)
  *
- * All pairs of rows of the query within distance k, each once, a < b.  Where
- * the query yields columns besides the id, the fingerprint and the document,
- * the rows of a pair are equal in these.  Where it yields documents, those of
- * a pair are at least so similar: .8 by Jaccard similarity, unless told.
+ * All pairs of rows of the query within distance k, each once, a < b.  By default k is 3,
+ * or 8 where documents are compared.  Where the query yields columns besides the id, the
+ * fingerprint and the document, the rows of a pair are equal in these.  Where it yields
+ * documents, those of a pair are alike, by a Jaccard similarity of .8, unless told.
  *
  * Errors: null_value_not_allowed, invalid_parameter_value (k, what is said of
  * documents, or no SELECT), undefined_column (the document), undefined_object

@@ -165,7 +165,7 @@ hash_lexeme(TSVector vector, WordEntry *entry)
 }
 
 /*
- * simhash(tsvector, weights real[] DEFAULT '{0.1,0.2,0.4,1.0}') -> bigint
+ * simhash(lexemes tsvector, weights real[] DEFAULT '{0.1,0.2,0.4,1.0}') -> bigint
  * simhash_bits(lexemes tsvector, bits bigint,
  *		weights real[] DEFAULT '{0.1,0.2,0.4,1.0}') -> bit
  *

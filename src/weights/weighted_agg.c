@@ -132,7 +132,7 @@ simhash_agg_combine(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_agg_serial(state internal) -> bytea
+ * simhash_agg_serial(internal) -> bytea
  *
  * The sums, carried, for another process of the same server: each digit that
  * there is, with its index before it.
@@ -184,7 +184,7 @@ simhash_agg_deserial(PG_FUNCTION_ARGS)
 }
 
 /*
- * simhash_agg_final(state internal) -> bigint
+ * simhash_agg_final(internal) -> bigint
  *
  * The fingerprint; NULL when all sums are 0.  Leaves the sums as they are.
  */
