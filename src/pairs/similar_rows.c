@@ -454,10 +454,11 @@ is_crowded(void *context, uint32 row)
 }
 
 /*
- * List what a row is compared with: rows of fingerprints that are near, whose
- * numbers are next in the order, and of its own; those that are CROWDED, by
- * their list.  A row that is not CROWDED itself has the numbers of all that
- * are, and does without the list where the index has not taken all of it.
+ * List the rows to compare a row with: those that have the same fingerprint, and those
+ * whose fingerprints are near, in the order that was sorted.  Pairs of two CROWDED
+ * fingerprints are not in that order: rows of these come from the list of crowded rows.  A
+ * fingerprint that is not CROWDED is paired with every one near to it, so its row needs
+ * the list only where the index of the list is complete, which is faster.
  */
 static void
 list_near(SimhashRowSearch *search, uint32 row)

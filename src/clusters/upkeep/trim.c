@@ -1,32 +1,32 @@
 /*-------------------------------------------------------------------------
  *
  * trim.c
- *		simhash_trim_clusters(): what no row is in any more goes from the table of
- *		the clusters, while others go on writing.
+ *		simhash_trim_clusters(): clusters without rows go from the table of the
+ *		clusters, while other sessions go on writing.
  *
- * That no row is in a cluster, as far as anybody can see, does not say that none is
- * about to be: a transaction in progress may have joined it.  To lock out those who
- * write would hold them up.  So there are three steps.
+ * A cluster in which nobody sees a row may get one all the same: a transaction in
+ * progress may have joined it.  To lock out the writers would hold them up.  So there are
+ * three steps.
  *
- * 1. mark		What no row is in gets a mark, `unused_since`, and what has got rows
- *				again loses it.
- * 2. wait		Until every transaction has ended that may have joined before the
- *				marks were committed.  All of these have the table of the clusters
- *				locked.
- * 3. delete	What has a mark from step 1, or from a call before this one, and still
- *				has no row.
+ * 1. mark		A cluster without rows gets a mark, `unused_since`; a marked cluster that
+ *				has got rows again loses its mark.
+ * 2. wait		Until every transaction has ended that may have joined a cluster before
+ *				the marks were committed.  All these transactions have the table of the
+ *				clusters locked.
+ * 3. delete	The clusters with a mark from step 1, or from an earlier call, that still
+ *				have no row.
  *
  *	 Guarantee.  No row is ever in a cluster without a representative, or in one
  *	 that leads to another root than before.
  *
- * Star.  Who comes upon a mark joins that cluster all the same, but makes a copy of
- * what represents it (star.c).  If the original goes, the copy stays, and gets its
- * id in the next call.  Copies go if what they are copies of is there, unmarked.
+ * Star.  A row that is near a marked representative joins its cluster all the same, but
+ * makes a copy of the representative (star.c).  If the original goes, the copy stays, and
+ * gets its id in the next call.  A copy goes if its original is there, unmarked.
  *
- * Connected.  Nobody joins a cluster that has been merged, or links it: a mark
- * there is only so that step 2 is between.  First copies become links, and links are
- * made to lead to roots, so that what no row is in leads nowhere, and is led to by
- * none.
+ * Connected.  Nobody joins a cluster that has been merged, or links it: the mark is there
+ * only so that step 2 lies between.  First copies become links, and all links are made to
+ * lead to roots: then a merged cluster without rows has no link that leads to it, and can
+ * go.
  *
  * Only one session trims clusters of a table at a time, so that all marks are those
  * of step 1, or older.
