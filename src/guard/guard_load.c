@@ -42,16 +42,6 @@ typedef struct LoadCall
 	List	   *places;			/* in that, of the fingerprints of load.known */
 } LoadCall;
 
-/* Fail: its name, or that of its schema, is of another table by now. */
-pg_noreturn static void
-complain_of_renaming(Oid table)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("\"%s\" has been renamed", get_rel_name(table)),
-			 errhint("Try again.")));
-}
-
 /*
  * Lock the table at the root of what a guard searches, with all below it, as one may
  * who may UPDATE, DELETE or TRUNCATE it.
@@ -61,13 +51,13 @@ lock_table(Oid table)
 {
 	Relation	relation;
 
-	(void) simhash_run_command(psprintf("LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE",
-										simhash_quoted_name(table)), 0, NULL, NULL);
+	(void) simhash_run_command(NIL, psprintf("LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE",
+											 simhash_quoted_name(table)), 0, NULL, NULL);
 	relation = try_relation_open(table, AccessShareLock);
 	if (relation == NULL)
 		simhash_complain_of_missing(table);
 	if (!CheckRelationLockedByMe(relation, ShareRowExclusiveLock, true))
-		complain_of_renaming(table);
+		simhash_complain_of_renaming(table);
 	relation_close(relation, NoLock);
 }
 
@@ -257,7 +247,7 @@ make_row_call(ParseState *state, ParamRef *parameter pg_attribute_unused())
 		state = state->parentParseState;
 	if (RelationGetRelid(state->p_target_relation) != call->table ||
 		from->p_rte->eref->colnames == NIL)
-		complain_of_renaming(call->table);
+		simhash_complain_of_renaming(call->table);
 	column = makeVar(from->p_rtindex, 1, first->p_vartype, first->p_vartypmod,
 					 first->p_varcollid, 0);
 	return (Node *) makeFuncExpr(call->row_function, BOOLOID, list_make1(column), InvalidOid,

@@ -10,26 +10,113 @@
  */
 #include "query/query.h"
 
+#include "access/transam.h"
 #include "access/xact.h"
 #include "executor/spi.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_node.h"
+#include "utils/lsyscache.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
 
+#include "relation.h"
+
+/* What a command may name, and its parameters. */
+typedef struct Names
+{
+	const List *relations;		/* besides those of pg_catalog; NIL: any */
+	const Oid  *types;
+}			Names;
+
+/* Fail: the name of a table, or that of its schema, is of another one by now. */
+void
+simhash_complain_of_renaming(Oid table)
+{
+	char	   *name = simhash_quoted_name(table);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("%s has been renamed", name),
+			 errhint("Try again.")));
+}
+
+/*
+ * PreParseColumnRefHook: does the command so far name other relations?  Whoever owns a
+ * schema may rename it after the command was written, and put a table with triggers of
+ * his own in the place of ours.
+ */
+static Node *
+check_relations(ParseState *state, ColumnRef *column pg_attribute_unused())
+{
+	const		Names *names = state->p_ref_hook_state;
+
+	for (; state != NULL; state = state->parentParseState)
+	{
+		ListCell   *lc;
+
+		foreach(lc, state->p_rtable)
+		{
+			const RangeTblEntry *entry = lfirst(lc);
+
+			if (entry->rtekind == RTE_RELATION && entry->relid >= FirstNormalObjectId &&
+				!list_member_oid(names->relations, entry->relid))
+				simhash_complain_of_renaming(linitial_oid(names->relations));
+		}
+	}
+	return NULL;
+}
+
+/* ParseParamRefHook */
+static Node *
+make_parameter(ParseState *state, ParamRef *reference)
+{
+	const		Names *names = state->p_ref_hook_state;
+	Param	   *parameter = makeNode(Param);
+
+	parameter->paramkind = PARAM_EXTERN;
+	parameter->paramid = reference->number;
+	parameter->paramtype = names->types[reference->number - 1];
+	parameter->paramtypmod = -1;
+	parameter->paramcollid = get_typcollation(parameter->paramtype);
+	parameter->location = reference->location;
+	return (Node *) parameter;
+}
+
+/* ParserSetupHook */
+static void
+set_up_parser(ParseState *state, void *names)
+{
+	state->p_pre_columnref_hook = ((Names *) names)->relations == NIL ? NULL : check_relations;
+	state->p_paramref_hook = make_parameter;
+	state->p_ref_hook_state = names;
+}
+
 /*
  * Run a command with so many parameters, in a call that is connected to SPI; returns how
- * many rows it is about.  SPI changes the context, and plans before it takes a snapshot;
- * after a commit there is none, and a plan that will do for this transaction alone, as by
- * a new index, wants one.
+ * many rows it is about.  It fails where it names other relations than these, if any are
+ * given: SPI analyzes it once, right before it runs.  SPI changes the context, and plans
+ * before it takes a snapshot; after a commit there is none, and a plan that will do for
+ * this transaction alone, as by a new index, wants one.
  */
 uint64
-simhash_run_command(const char *command, int n, Oid *types, Datum *values)
+simhash_run_command(const List *relations, const char *command, int n, const Oid *types,
+					const Datum *values)
 {
 	MemoryContext context = CurrentMemoryContext;
+	Names		names = {relations, types};
+	SPIExecuteOptions options = {.params = makeParamList(n)};
 	int			result;
 	uint64		rows;
 
+	for (int i = 0; i < n; i++)
+		options.params->params[i] = (ParamExternData)
+	{
+		values[i], false, PARAM_FLAG_CONST, types[i]
+	};
+	options.params->parserSetup = set_up_parser;
+	options.params->parserSetupArg = &names;
 	PushActiveSnapshot(GetTransactionSnapshot());
-	result = SPI_execute_with_args(command, n, types, values, NULL, false, 0);
+	result = SPI_execute_extended(command, &options);
 	rows = SPI_processed;
 	PopActiveSnapshot();
 	MemoryContextSwitchTo(context);

@@ -69,8 +69,9 @@ extern void simhash_read(const SimhashStatement *statement,
 extern TupleDesc simhash_columns(const SimhashStatement *statement);
 
 /* command.c */
-extern uint64 simhash_run_command(const char *command, int n, Oid *types,
-								  Datum *values);
+pg_noreturn extern void simhash_complain_of_renaming(Oid table);
+extern uint64 simhash_run_command(const List *relations, const char *command, int n,
+								  const Oid *types, const Datum *values);
 extern ErrorData *simhash_try(void (*work) (void *context), void *context);
 
 /* progress.c */

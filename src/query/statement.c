@@ -152,14 +152,7 @@ simhash_analyze(SimhashStatement *statement)
 		query = parse_analyze_fixedparams(linitial_node(RawStmt, parsed),
 										  statement->text, NULL, 0, NULL);
 		if (statement->relations != NIL && reads_other((Node *) query, statement))
-		{
-			char	   *name = simhash_quoted_name(linitial_oid(statement->relations));
-
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("%s has been renamed", name),
-					 errhint("Try again.")));
-		}
+			simhash_complain_of_renaming(linitial_oid(statement->relations));
 		queries = pg_rewrite_query(query);
 	}
 	error_context_stack = callback.previous;

@@ -244,7 +244,7 @@ simhash_removal_find_logs(Removal *removal)
 		complain_of_log(removal->table);
 	foreach(lc, removal->tables)
 	{
-		const RemovalTable *table = lfirst(lc);
+		RemovalTable *table = lfirst(lc);
 
 		if (there == NULL)
 			create_log(removal, table);
@@ -254,6 +254,7 @@ simhash_removal_find_logs(Removal *removal)
 					(errcode(ERRCODE_UNDEFINED_TABLE),
 					 errmsg("table %s, a part of the log, is not there", table->log)));
 		simhash_removal_lock(removal, log);
+		table->log_oid = log;
 		if (there == NULL)
 			revoke_all(removal, log);
 		else if (!has_columns(removal, table->oid, log))
@@ -357,6 +358,7 @@ simhash_removal_read_logs(Removal *removal)
 		ListCell   *lc;
 
 		simhash_removal_lock(removal, log);
+		table->log_oid = log;
 		SPI_tuptable = found;
 		table->moving = simhash_removal_list(i, 4);
 		table->generated = simhash_removal_list(i, 5);

@@ -45,6 +45,7 @@ typedef struct RemovalTable
 	List	   *equals;			/* by which operators these are equal */
 	List	   *moving;			/* of foreign keys whose rows move */
 	char	   *log;			/* NULL for none */
+	Oid			log_oid;		/* InvalidOid before it is made */
 
 	char	   *own;			/* what names of the log's own columns begin
 								 * with */

@@ -213,15 +213,23 @@ simhash_removal_sql(const Removal *removal, const RemovalTable *table,
 /*
  * Run a statement, about lines of the plan or a log, an array of their ctids that it
  * calls $1 (0 for none), and of which it calls the step $2; returns how many rows it
- * is about.
+ * is about.  It names the table, its children, their logs and the plan.
  */
 uint64
 simhash_removal_run(const Removal *removal, const char *command, Datum lines)
 {
 	Oid			types[] = {TIDARRAYOID, INT8OID};
 	Datum		values[] = {lines, Int64GetDatum(removal->done.step)};
+	List	   *relations = list_make2_oid(removal->relation, removal->plan);
+	ListCell   *lc;
 
-	return simhash_run_command(command, lines == 0 ? 0 : 2, types, values);
+	foreach(lc, removal->tables)
+	{
+		const RemovalTable *table = lfirst(lc);
+
+		relations = lappend_oid(lappend_oid(relations, table->oid), table->log_oid);
+	}
+	return simhash_run_command(relations, command, lines == 0 ? 0 : 2, types, values);
 }
 
 /* A value that a statement has yielded, in the current context; 0 for NULL. */

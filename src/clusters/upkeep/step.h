@@ -97,7 +97,7 @@ extern char *simhash_upkeep_each_group(const ClusterCall *call, bool theirs,
 									   const char *format);
 
 /* Run a command; returns how many rows it is about. */
-#define simhash_upkeep_run(command)	simhash_run_command(command, 0, NULL, NULL)
+#define simhash_upkeep_run(command)	simhash_run_command(NIL, command, 0, NULL, NULL)
 
 /* Run what simhash_upkeep_sql() writes; returns how many rows it is about. */
 #define simhash_upkeep_do(call, ...) \
