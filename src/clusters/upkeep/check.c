@@ -169,11 +169,12 @@ check_tables(const ClusterCall *call)
  * transaction may be about to commit it.
  */
 static int64
-count_without_original(const ClusterTerms *terms, const char *query, Datum *example)
+count_without_original(const ClusterCall *call, const char *query, Datum *example)
 {
+	const ClusterTerms *terms = call->terms;
 	Relation	clusters = simhash_clusters_open(terms);
 	int64		number = 0;
-	uint64		n = simhash_upkeep_run(psprintf("%s ORDER BY 1 DESC", query));
+	uint64		n = simhash_upkeep_run(call, psprintf("%s ORDER BY 1 DESC", query));
 
 	for (uint64 i = 0; i < n; i++)
 	{
@@ -208,7 +209,7 @@ check_rows(const ClusterCall *call)
 		example = Int64GetDatum(simhash_upkeep_number(0, 2));
 		isnull = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2) == NULL;
 		if (fault == FAULT_ONLY_COPIES && number > 0)
-			number = count_without_original(call->terms, query, &example);
+			number = count_without_original(call, query, &example);
 		if (number == 0)
 			continue;
 		list_fault(call, faults[fault].name, number, example, isnull,

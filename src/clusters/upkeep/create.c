@@ -184,9 +184,9 @@ clear_away(ClusterSetup *setup)
 	if (old != NULL)
 	{
 		(void) simhash_upkeep_drop_triggers(call, old->clusters);
-		(void) simhash_upkeep_run(psprintf("DROP POLICY %s ON %s",
-										   quote_identifier(NameStr(old->policy)),
-										   simhash_quoted_name(old->clusters)));
+		(void) simhash_upkeep_run(call, psprintf("DROP POLICY %s ON %s",
+												 quote_identifier(NameStr(old->policy)),
+												 simhash_quoted_name(old->clusters)));
 	}
 	if (OidIsValid(clusters) &&
 		get_attnum(clusters, "cluster") != InvalidAttrNumber)
@@ -233,20 +233,20 @@ write_column(const ClusterSetup *setup, StringInfo columns, AttrNumber number,
  * would be taken for ours.
  */
 static void
-revoke_all(Oid relation)
+revoke_all(const ClusterCall *call, Oid relation)
 {
-	uint64		n = simhash_upkeep_run(psprintf("SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass,"
-												" CASE WHEN a.grantee OPERATOR(pg_catalog.=) '0' THEN 'PUBLIC'"
-												" ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
-												" FROM pg_catalog.pg_class AS c,"
-												" LATERAL pg_catalog.aclexplode(c.relacl) AS a"
-												" WHERE c.oid OPERATOR(pg_catalog.=) '%u'"
-												" AND a.grantee OPERATOR(pg_catalog.<>) c.relowner",
-												relation));
+	uint64		n = simhash_upkeep_run(call, psprintf("SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass,"
+													  " CASE WHEN a.grantee OPERATOR(pg_catalog.=) '0' THEN 'PUBLIC'"
+													  " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
+													  " FROM pg_catalog.pg_class AS c,"
+													  " LATERAL pg_catalog.aclexplode(c.relacl) AS a"
+													  " WHERE c.oid OPERATOR(pg_catalog.=) '%u'"
+													  " AND a.grantee OPERATOR(pg_catalog.<>) c.relowner",
+													  relation));
 	SPITupleTable *commands = SPI_tuptable;
 
 	for (uint64 i = 0; i < n; i++)
-		(void) simhash_upkeep_run(SPI_getvalue(commands->vals[i], commands->tupdesc, 1));
+		(void) simhash_upkeep_run(call, SPI_getvalue(commands->vals[i], commands->tupdesc, 1));
 	SPI_freetuptable(commands);
 }
 
@@ -255,7 +255,7 @@ revoke_all(Oid relation)
  * schema, for its row type as well; the definition follows the name.
  */
 Oid
-simhash_upkeep_create_table(Oid schema, const char *first, const char *second,
+simhash_upkeep_create_table(const ClusterCall *call, Oid schema, const char *first, const char *second,
 							bool unlogged, const char *definition)
 {
 	char	   *name = makeObjectName(first, second, NULL);
@@ -264,12 +264,12 @@ simhash_upkeep_create_table(Oid schema, const char *first, const char *second,
 	for (int i = 1; OidIsValid(get_relname_relid(name, schema)) ||
 		 SearchSysCacheExists2(TYPENAMENSP, CStringGetDatum(name), ObjectIdGetDatum(schema)); i++)
 		name = makeObjectName(first, second, psprintf("%d", i));
-	(void) simhash_upkeep_run(psprintf("CREATE %sTABLE %s %s",
-									   unlogged ? "UNLOGGED " : "",
-									   quote_qualified_identifier(get_namespace_name(schema), name),
-									   definition));
+	(void) simhash_upkeep_run(call, psprintf("CREATE %sTABLE %s %s",
+											 unlogged ? "UNLOGGED " : "",
+											 quote_qualified_identifier(get_namespace_name(schema), name),
+											 definition));
 	table = get_relname_relid(name, schema);
-	revoke_all(table);
+	revoke_all(call, table);
 	return table;
 }
 
@@ -305,7 +305,7 @@ create_clusters(const ClusterSetup *setup, ClusterTerms *terms)
 	}
 	appendStringInfoString(&columns, ", copy_of pg_catalog.int8, unused_since pg_catalog.timestamptz)");
 	terms->clusters =
-		simhash_upkeep_create_table(schema, RelationGetRelationName(root),
+		simhash_upkeep_create_table(&setup->call, schema, RelationGetRelationName(root),
 									psprintf("%ss", setup->call.column),
 									root->rd_rel->relpersistence == RELPERSISTENCE_UNLOGGED,
 									columns.data);
@@ -316,7 +316,7 @@ create_clusters(const ClusterSetup *setup, ClusterTerms *terms)
 	}
 	if (terms->star)
 		(void) simhash_upkeep_do(&setup->call, "CREATE INDEX ON &t (copy_of) WHERE copy_of IS NOT NULL");
-	revoke_all(simhash_clusters_sequence(terms));
+	revoke_all(&setup->call, simhash_clusters_sequence(terms));
 }
 
 /* Do step 1 of the set-up. */

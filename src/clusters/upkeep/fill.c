@@ -108,7 +108,7 @@ simhash_upkeep_compute(ClusterSetup *setup)
 	terms = simhash_upkeep_find(call);
 	simhash_set("work_mem", psprintf("%dkB", maintenance_work_mem), GUC_ACTION_SAVE);
 	terms->work =
-		simhash_upkeep_create_table(get_rel_namespace(terms->clusters),
+		simhash_upkeep_create_table(call, get_rel_namespace(terms->clusters),
 									get_rel_name(terms->clusters), "fill", false,
 									psprintf("AS %s", write_work(call, setup->adopt)));
 	(void) simhash_upkeep_do(call, "COMMENT ON TABLE &W IS 'made by simhash_add_clusters(), to go when it is done'");
@@ -194,7 +194,7 @@ fill_batch(ClusterCall *call, const WorkPart *part, BlockNumber start, int pages
 		/* The rows are looked up where they are. */
 		simhash_set("enable_hashjoin", "off", GUC_ACTION_SAVE);
 		simhash_set("enable_mergejoin", "off", GUC_ACTION_SAVE);
-		*filled = simhash_upkeep_try(write_fill(call, part, start, pages),
+		*filled = simhash_upkeep_try(call, write_fill(call, part, start, pages),
 									 call->table, CLUSTERS_AS_GIVEN, false);
 	}
 	if (relation != NULL)

@@ -38,6 +38,7 @@ typedef struct Lot
 /* A command that is run in a subtransaction, and how. */
 typedef struct Writing
 {
+	const ClusterCall *call;
 	const char *command;
 	Oid			table;
 	ClusterWriting how;
@@ -51,7 +52,8 @@ run_writing(void *context)
 	const Writing *writing = context;
 
 	simhash_set("lock_timeout", writing->wait ? "0" : PATIENCE, GUC_ACTION_SAVE);
-	(void) simhash_upkeep_run_writing(writing->command, writing->table, writing->how);
+	(void) simhash_upkeep_run_writing(writing->call, writing->command, writing->table,
+									  writing->how);
 }
 
 /*
@@ -60,9 +62,10 @@ run_writing(void *context)
  * key, if that is not to be waited for, or have moved them to another partition.
  */
 bool
-simhash_upkeep_try(const char *command, Oid table, ClusterWriting how, bool wait)
+simhash_upkeep_try(const ClusterCall *call, const char *command, Oid table,
+				   ClusterWriting how, bool wait)
 {
-	Writing		writing = {command, table, how, wait};
+	Writing		writing = {call, command, table, how, wait};
 	ErrorData  *error = simhash_try(run_writing, &writing);
 
 	if (error != NULL && error->sqlerrcode != ERRCODE_T_R_SERIALIZATION_FAILURE &&
@@ -130,11 +133,11 @@ join_lot(ClusterCall *call, const Lot *lot, ClusterRows which,
 		simhash_set("synchronous_commit", "off", GUC_ACTION_LOCAL);
 	if (relation != NULL)
 	{
-		done = simhash_upkeep_try(simhash_upkeep_sql(call, "WITH u AS (UPDATE ONLY %s AS d SET &c = NULL"
-													 " WHERE d.ctid &= ANY ('%s'::pg_catalog.tid[]) AND %s"
-													 " RETURNING d.&c) SELECT pg_catalog.count(&c) FROM u",
-													 simhash_quoted_name(lot->table), lot->rows,
-													 simhash_upkeep_rows(call, which, argument)),
+		done = simhash_upkeep_try(call, simhash_upkeep_sql(call, "WITH u AS (UPDATE ONLY %s AS d SET &c = NULL"
+														   " WHERE d.ctid &= ANY ('%s'::pg_catalog.tid[]) AND %s"
+														   " RETURNING d.&c) SELECT pg_catalog.count(&c) FROM u",
+														   simhash_quoted_name(lot->table), lot->rows,
+														   simhash_upkeep_rows(call, which, argument)),
 								  call->table, CLUSTERS_ANEW, wait);
 		if (done)
 		{

@@ -316,7 +316,7 @@ split_some(ClusterCall *call, const char *ids)
 	(void) simhash_upkeep_begin_step(call, ShareRowExclusiveLock);
 	simhash_clusters_check_sequence(call->terms);
 	simhash_clusters_merge(call->terms, &none);
-	(void) simhash_upkeep_run_writing(write_split(call, write_ids(call, ids)),
+	(void) simhash_upkeep_run_writing(call, write_split(call, write_ids(call, ids)),
 									  call->table, CLUSTERS_AS_GIVEN);
 	simhash_upkeep_end_step(call);
 }

@@ -128,8 +128,8 @@ finish(ClusterSetup *setup, Oid clusters)
 	terms->later = false;
 	terms->work = InvalidOid;
 	simhash_upkeep_write_deed(call, false);
-	(void) simhash_upkeep_run(psprintf("DROP TABLE %s",
-									   simhash_quoted_name(work)));
+	(void) simhash_upkeep_run(call, psprintf("DROP TABLE %s",
+											 simhash_quoted_name(work)));
 	simhash_upkeep_end_step(call);
 }
 

@@ -37,6 +37,7 @@
  */
 #include "clusters/upkeep/step.h"
 
+#include "catalog/pg_inherits.h"
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
@@ -188,16 +189,34 @@ simhash_upkeep_sql(const ClusterCall *call, const char *format,...)
 	return command.data;
 }
 
+/*
+ * Run one; returns how many rows it is about.  It names the root, its partitions, the table
+ * of the clusters and the work table; what a caller has written may name others.
+ */
+uint64
+simhash_upkeep_run(const ClusterCall *call, const char *command)
+{
+	List	   *relations = NIL;
+
+	if (call->anew == NULL)
+		relations = call->parted ? find_all_inheritors(call->table, NoLock, NULL) :
+			list_make1_oid(call->table);
+	if (relations != NIL && call->terms != NULL)
+		relations = lappend_oid(lappend_oid(relations, call->terms->clusters), call->terms->work);
+	return simhash_run_command(relations, command, 0, NULL, NULL);
+}
+
 /* Run one that writes clusters to a table, which the trigger takes in that way. */
 uint64
-simhash_upkeep_run_writing(const char *command, Oid table, ClusterWriting how)
+simhash_upkeep_run_writing(const ClusterCall *call, const char *command, Oid table,
+						   ClusterWriting how)
 {
 	ClusterWriter before = simhash_clusters_begin_writing(table, how);
 	uint64		rows = 0;
 
 	PG_TRY();
 	{
-		rows = simhash_upkeep_run(command);
+		rows = simhash_upkeep_run(call, command);
 	}
 	PG_FINALLY();
 	{

@@ -217,7 +217,7 @@ void
 simhash_upkeep_alter(ClusterCall *call, const char *command)
 {
 	relation_close(call->relation, NoLock);
-	(void) simhash_upkeep_run(command);
+	(void) simhash_upkeep_run(call, command);
 	call->relation = relation_open(call->table, NoLock);
 }
 

@@ -90,22 +90,20 @@ typedef enum ClusterRows
 /* sql.c */
 extern char *simhash_upkeep_sql(const ClusterCall *call,
 								const char *format,...) pg_attribute_printf(2, 3);
-extern uint64 simhash_upkeep_run_writing(const char *command, Oid table,
-										 ClusterWriting how);
+extern uint64 simhash_upkeep_run(const ClusterCall *call, const char *command);
+extern uint64 simhash_upkeep_run_writing(const ClusterCall *call, const char *command,
+										 Oid table, ClusterWriting how);
 extern int64 simhash_upkeep_number(uint64 row, int column);
 extern char *simhash_upkeep_each_group(const ClusterCall *call, bool theirs,
 									   const char *format);
 
-/* Run a command; returns how many rows it is about. */
-#define simhash_upkeep_run(command)	simhash_run_command(NIL, command, 0, NULL, NULL)
-
 /* Run what simhash_upkeep_sql() writes; returns how many rows it is about. */
 #define simhash_upkeep_do(call, ...) \
-	simhash_upkeep_run(simhash_upkeep_sql(call, __VA_ARGS__))
+	simhash_upkeep_run(call, simhash_upkeep_sql(call, __VA_ARGS__))
 
 /* The same, of a command that writes to the table of the clusters. */
 #define simhash_upkeep_write(call, ...) \
-	simhash_upkeep_run_writing(simhash_upkeep_sql(call, __VA_ARGS__), \
+	simhash_upkeep_run_writing(call, simhash_upkeep_sql(call, __VA_ARGS__), \
 								(call)->terms->clusters, CLUSTERS_AS_GIVEN)
 
 /* step.c */
@@ -131,7 +129,7 @@ extern char *simhash_upkeep_text_left(const ClusterCall *call);
 extern char *simhash_upkeep_fault(const ClusterCall *call, ClusterFault fault);
 
 /* join.c */
-extern bool simhash_upkeep_try(const char *command, Oid table,
+extern bool simhash_upkeep_try(const ClusterCall *call, const char *command, Oid table,
 							   ClusterWriting how, bool wait);
 extern Relation simhash_upkeep_open_part(const ClusterCall *call, Oid table);
 extern uint64 simhash_upkeep_join(ClusterCall *call, ClusterRows which,
@@ -146,7 +144,7 @@ extern void simhash_upkeep_write_deed(const ClusterCall *call, bool anew);
 
 /* create.c */
 extern NearTerms simhash_upkeep_read_terms(const ClusterSetup *setup);
-extern Oid	simhash_upkeep_create_table(Oid schema, const char *first,
+extern Oid	simhash_upkeep_create_table(const ClusterCall *call, Oid schema, const char *first,
 										const char *second, bool unlogged,
 										const char *definition);
 extern void simhash_upkeep_create(ClusterSetup *setup);

@@ -155,7 +155,7 @@ simhash_upkeep_promote(const ClusterCall *call, bool all)
 											 " (SELECT pg_catalog.max(c.&i) FROM &T AS c WHERE c.&i &< 0%s AND NOT EXISTS"
 											 " (SELECT FROM &T AS o WHERE o.&i &= c.&o) GROUP BY c.&o)", marked);
 
-	(void) simhash_upkeep_try(command, call->terms->clusters, CLUSTERS_AS_GIVEN, all);
+	(void) simhash_upkeep_try(call, command, call->terms->clusters, CLUSTERS_AS_GIVEN, all);
 	(void) simhash_upkeep_write(call, "DELETE FROM &T AS c WHERE c.&i &< 0%s AND EXISTS"
 								" (SELECT FROM &T AS o WHERE o.&i &= c.&o AND o.&u IS NULL)", marked);
 }
