@@ -262,15 +262,12 @@ set_up_parser(ParseState *state, void *call)
 	state->p_ref_hook_state = call;
 }
 
-/*
- * Run the statement.  SPI analyzes it once, right before it runs, as it does what it is
- * to run once.
- */
+/* Run the statement. */
 static void
 insert_rows(LoadCall *call)
 {
 	Oid			type = ANYELEMENTOID;
-	SPIExecuteOptions options = {.params = makeParamList(0)};
+	ParamListInfo params = makeParamList(0);
 
 	call->row_function = simhash_own_function(NULL, get_func_namespace(call->function),
 											  "_simhash_guard_load_row",
@@ -279,10 +276,9 @@ insert_rows(LoadCall *call)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("function _simhash_guard_load_row of extension \"simhash\" does not exist")));
-	options.params->parserSetup = set_up_parser;
-	options.params->parserSetupArg = call;
-	(void) SPI_execute_extended(write_insert(call), &options);
-	MemoryContextSwitchTo(call->load.context);
+	params->parserSetup = set_up_parser;
+	params->parserSetupArg = call;
+	(void) simhash_run_hooked(write_insert(call), params);
 }
 
 /* A load from its beginning to its end, in a call that is connected to SPI. */
@@ -327,9 +323,8 @@ load_rows(void *context)
  * transaction ends.
  *
  * Errors: null_value_not_allowed, invalid_parameter_value (no SELECT), undefined_column
- * (of the table, or of fingerprints), object_not_in_prerequisite_state (no guard),
- * insufficient_privilege (to lock the table), object_in_use (renamed meanwhile),
- * whatever the query, the guards and INSERT raise.
+ * (of the table, or of fingerprints), object_not_in_prerequisite_state (no guard, or a
+ * table that is renamed meanwhile), insufficient_privilege (to lock the table), whatever the query, the guards and INSERT raise.
  */
 Datum
 simhash_guard_load(PG_FUNCTION_ARGS)

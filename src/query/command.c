@@ -92,29 +92,20 @@ set_up_parser(ParseState *state, void *names)
 }
 
 /*
- * Run a command with so many parameters, in a call that is connected to SPI; returns how
- * many rows it is about.  It fails where it names other relations than these, if any are
- * given: SPI analyzes it once, right before it runs.  SPI changes the context, and plans
- * before it takes a snapshot; after a commit there is none, and a plan that will do for
- * this transaction alone, as by a new index, wants one.
+ * Run a command, in a call that is connected to SPI; returns how many rows it is about.
+ * SPI analyzes it once, right before it runs, by the parser's hooks that come with the
+ * parameters.  SPI changes the context, and plans before it takes a snapshot; after a
+ * commit there is none, and a plan that will do for this transaction alone, as by a new
+ * index, wants one.
  */
 uint64
-simhash_run_command(const List *relations, const char *command, int n, const Oid *types,
-					const Datum *values)
+simhash_run_hooked(const char *command, ParamListInfo params)
 {
 	MemoryContext context = CurrentMemoryContext;
-	Names		names = {relations, types};
-	SPIExecuteOptions options = {.params = makeParamList(n)};
+	SPIExecuteOptions options = {.params = params};
 	int			result;
 	uint64		rows;
 
-	for (int i = 0; i < n; i++)
-		options.params->params[i] = (ParamExternData)
-	{
-		values[i], false, PARAM_FLAG_CONST, types[i]
-	};
-	options.params->parserSetup = set_up_parser;
-	options.params->parserSetupArg = &names;
 	PushActiveSnapshot(GetTransactionSnapshot());
 	result = SPI_execute_extended(command, &options);
 	rows = SPI_processed;
@@ -128,6 +119,27 @@ simhash_run_command(const List *relations, const char *command, int n, const Oid
 				 errdetail("The command was: %s", command),
 				 errhint("See whether a rule or a trigger of the table changes it.")));
 	return rows;
+}
+
+/*
+ * Run a command with so many parameters, likewise.  It fails where it names other
+ * relations than these, if any are given.
+ */
+uint64
+simhash_run_command(const List *relations, const char *command, int n, const Oid *types,
+					const Datum *values)
+{
+	Names		names = {relations, types};
+	ParamListInfo params = makeParamList(n);
+
+	for (int i = 0; i < n; i++)
+		params->params[i] = (ParamExternData)
+	{
+		values[i], false, PARAM_FLAG_CONST, types[i]
+	};
+	params->parserSetup = set_up_parser;
+	params->parserSetupArg = &names;
+	return simhash_run_hooked(command, params);
 }
 
 /*

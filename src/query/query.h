@@ -20,6 +20,7 @@
 #include "simhash.h"
 
 #include "datatype/timestamp.h"
+#include "nodes/params.h"
 #include "nodes/parsenodes.h"
 #include "tcop/dest.h"
 #include "utils/tuplestore.h"
@@ -70,6 +71,7 @@ extern TupleDesc simhash_columns(const SimhashStatement *statement);
 
 /* command.c */
 pg_noreturn extern void simhash_complain_of_renaming(Oid table);
+extern uint64 simhash_run_hooked(const char *command, ParamListInfo params);
 extern uint64 simhash_run_command(const List *relations, const char *command, int n,
 								  const Oid *types, const Datum *values);
 extern ErrorData *simhash_try(void (*work) (void *context), void *context);

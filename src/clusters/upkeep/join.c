@@ -12,8 +12,6 @@
  */
 #include "clusters/upkeep/step.h"
 
-#include "catalog/pg_inherits.h"
-
 /*
  * Limits of the work done.
  *
@@ -79,7 +77,7 @@ simhash_upkeep_try(const ClusterCall *call, const char *command, Oid table,
 Relation
 simhash_upkeep_open_part(const ClusterCall *call, Oid table)
 {
-	return list_member_oid(find_all_inheritors(call->table, NoLock, NULL), table) ?
+	return list_member_oid(call->tables, table) ?
 		try_relation_open(table, RowExclusiveLock) : NULL;
 }
 

@@ -37,7 +37,6 @@
  */
 #include "clusters/upkeep/step.h"
 
-#include "catalog/pg_inherits.h"
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
@@ -190,8 +189,8 @@ simhash_upkeep_sql(const ClusterCall *call, const char *format,...)
 }
 
 /*
- * Run one; returns how many rows it is about.  It names the root, its partitions, the table
- * of the clusters and the work table; what a caller has written may name others.
+ * Run a command; returns how many rows it is about.  It names the root, its partitions, the
+ * table of the clusters and the work table; a condition of the caller's may name others.
  */
 uint64
 simhash_upkeep_run(const ClusterCall *call, const char *command)
@@ -199,14 +198,13 @@ simhash_upkeep_run(const ClusterCall *call, const char *command)
 	List	   *relations = NIL;
 
 	if (call->anew == NULL)
-		relations = call->parted ? find_all_inheritors(call->table, NoLock, NULL) :
-			list_make1_oid(call->table);
+		relations = list_copy(call->tables);
 	if (relations != NIL && call->terms != NULL)
 		relations = lappend_oid(lappend_oid(relations, call->terms->clusters), call->terms->work);
 	return simhash_run_command(relations, command, 0, NULL, NULL);
 }
 
-/* Run one that writes clusters to a table, which the trigger takes in that way. */
+/* Run a command that writes clusters to a table, which the trigger takes in that way. */
 uint64
 simhash_upkeep_run_writing(const ClusterCall *call, const char *command, Oid table,
 						   ClusterWriting how)

@@ -20,6 +20,7 @@
  */
 #include "clusters/upkeep/step.h"
 
+#include "catalog/pg_inherits.h"
 #include "utils/memutils.h"
 
 /* Has the session that lock, an advisory one, as PostgreSQL's functions take and we? */
@@ -149,6 +150,8 @@ simhash_upkeep_begin_table(ClusterCall *call, LOCKMODE lockmode)
 	call->name = simhash_quoted_name(call->table);
 	call->parted =
 		call->relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	call->tables = call->parted ? find_all_inheritors(call->table, NoLock, NULL) :
+		list_make1_oid(call->table);
 	call->source = call->parted ? call->name : psprintf("ONLY %s", call->name);
 	owner = call->relation->rd_rel->relowner;
 	GetUserIdAndSecContext(&call->user, &call->security);
@@ -201,6 +204,7 @@ simhash_upkeep_end_step(ClusterCall *call)
 	SetUserIdAndSecContext(call->user, call->security);
 	relation_close(call->relation, NoLock);
 	call->relation = NULL;
+	call->tables = NIL;
 	call->terms = NULL;
 	if (!call->atomic)
 	{

@@ -36,6 +36,8 @@ typedef struct ClusterCall
 	MemoryContext context;		/* of the step */
 	MemoryContext outer;
 	Relation	relation;
+	List	   *tables;			/* the root, and its partitions as the step
+								 * began */
 	ClusterTerms *terms;		/* NULL before the deed is found */
 	char	   *name;			/* of the table, with its schema, quoted */
 	bool		parted;			/* partitioned: rows are told by tableoid and
