@@ -18,7 +18,7 @@
 
 #define WORDS_MOST	400			/* of the first list; the other has up to
 								 * twice as many */
-#define FORMS		256
+#define FORM		8			/* bytes of a word at most */
 
 /* What the alignment asks of the server. */
 volatile	sig_atomic_t InterruptPending = false;
@@ -50,7 +50,7 @@ palloc(Size bytes)
 	return palloc0(bytes);
 }
 
-/* A list of random words. */
+/* A list of random words, of which no two read the same. */
 static void
 random_words(SimhashWords * words, uint32 n, uint64 vocabulary)
 {
@@ -58,10 +58,12 @@ random_words(SimhashWords * words, uint32 n, uint64 vocabulary)
 	for (uint32 i = 0; i < n; i++)
 	{
 		SimhashWord *word = &words->list[i];
+		uint32		number = (uint32) random_below(vocabulary);
 
-		word->hash = (random_below(vocabulary) + 1) * UINT64_C(0x9e3779b97f4a7c15);
-		word->start = (uint32) (word->hash >> 40) % (FORMS - 8);
-		word->length = (uint16) (1 + (word->hash >> 20) % 8);
+		word->hash = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+		word->start = number * FORM;
+		word->length = (uint16) (FORM - word->hash % 4);
+		memcpy(words->forms + word->start, &word->hash, FORM);
 	}
 }
 
@@ -145,13 +147,11 @@ int
 main(void)
 {
 	static SimhashWord lists[2][2 * WORDS_MOST];
-	static char forms[FORMS];
+	static char forms[(WORDS_MOST + 2) * FORM];
 	SimhashWords a = {.list = lists[0],.forms = forms};
 	SimhashWords b = {.list = lists[1],.forms = forms};
 
 	seed_random();
-	for (int i = 0; i < FORMS; i++)
-		forms[i] = (char) random_bits();
 	for (int i = long_run() ? 3000 : 300; i > 0; i--)
 	{
 		uint32		words;
