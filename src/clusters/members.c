@@ -176,15 +176,16 @@ simhash_clusters_any_row(const ClusterTerms *terms)
 	return any;
 }
 
-/* The document of a row of a cluster, or NULL if no index tells; it may drop tables. */
+/*
+ * The document of a row of a cluster, committed or ours: that of another transaction may
+ * be lost with it.  NULL if there is none, or no index tells; it may drop tables.
+ */
 text	   *
 simhash_clusters_any_document(const ClusterTerms *terms, int64 id)
 {
 	text	   *document = NULL;
-	SnapshotData dirty;
 	ListCell   *lc;
 
-	InitDirtySnapshot(dirty);
 	foreach(lc, list_tables(terms))
 	{
 		Relation	table = try_relation_open(lfirst_oid(lc), NoLock);
@@ -193,7 +194,7 @@ simhash_clusters_any_document(const ClusterTerms *terms, int64 id)
 		if (document == NULL && table != NULL &&
 			simhash_clusters_begin_scan(&scan, table,
 										column_in(lfirst_oid(lc), terms, terms->cluster), false,
-										&dirty, BTEqualStrategyNumber, id))
+										SnapshotSelf, BTEqualStrategyNumber, id))
 		{
 			NearDocument its = simhash_clusters_bind_document(terms, table);
 
