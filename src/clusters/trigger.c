@@ -163,8 +163,9 @@ join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 							  isnull);
 		row = write_value(row, relation, its->cluster, Int64GetDatum(id), isnull);
 	}
-	simhash_near_note_update(near, data);
-	near->statement->moved.valid &= !isnull;
+	near->statement->moved.valid = false;
+	if (update && !isnull)
+		simhash_near_note_update(near, data);
 	near->statement->moved.cluster = id;
 	return row;
 }

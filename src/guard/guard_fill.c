@@ -46,7 +46,8 @@ get_state_before(const GuardTrigger *guard, const TriggerData *data,
 	{
 		*fingerprint = moved->fingerprint;
 		*document = moved->document;
-		return simhash_near_has_moved(guard->near.statement) &&
+		return guard->near.statement->moved.valid &&
+			simhash_near_has_moved(guard->near.statement) &&
 			moved->fingerprint.width != 0;
 	}
 	value = slot_getattr(data->tg_trigslot, arguments->terms.column, &isnull);

@@ -354,8 +354,9 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 		arguments->terms.most = (int) simhash_check_range(asked.who, "compare",
 														  (int64) values[THE_COMPARE].number,
 														  1, PG_INT64_MAX, 0);
-	simhash_near_read_time(&arguments->terms, root, values[THE_TIME].column,
-						   values[THE_FOR].period);
+	if (values[THE_TIME].column != 0)
+		simhash_near_read_time(&arguments->terms, root, values[THE_TIME].column,
+							   values[THE_FOR].period);
 	arguments->action = values[THE_ACTION].choice;
 	arguments->fill = asked.fills;
 	arguments->mark = values[THE_MARK].column;

@@ -228,7 +228,8 @@ reach_verdict(GuardTrigger *guard, const TriggerData *data, HeapTuple row,
 		search->pending.distance = -1;
 	else
 	{
-		guard->conflicts = !moved && simhash_near_load_at_work() == NULL &&
+		guard->conflicts = !moved &&
+			(simhash_near_loading == NULL || simhash_near_load_at_work() == NULL) &&
 			simhash_guard_may_conflict(guard, data);
 		if ((!guard->conflicts || hold_match(search)) &&
 			(guard->arguments.action != GUARD_MARK ||
@@ -256,12 +257,15 @@ is_settled(NearTrigger *guard, const TriggerData *data, bool *moved)
 	*moved = false;
 	if (TRIGGER_FIRED_BY_INSERT(data->tg_event))
 	{
-		*moved = simhash_near_has_moved(guard->statement);
+		*moved = guard->statement->moved.valid &&
+			simhash_near_has_moved(guard->statement);
 		settled = *moved && simhash_near_is_as_moved(guard);
 		if (!settled)
 			simhash_near_unlock(&guard->statement->locks);
+		guard->statement->moved.valid = false;
 	}
-	simhash_near_note_update(guard, data);
+	else
+		simhash_near_note_update(guard, data);
 	return settled;
 }
 

@@ -443,6 +443,13 @@ extern NearTerms simhash_near_map_terms(const NearTerms *terms,
 										Relation relation);
 
 /* near_document.c */
+/* Do the terms say what the document of a row is? */
+static inline bool
+simhash_near_has_document(const NearTerms *terms)
+{
+	return terms->document != 0 || terms->expression != NULL;
+}
+
 extern NearDocument simhash_near_bind_document(Relation relation,
 											   const NearTerms *terms);
 extern text *simhash_near_get_document(const NearDocument *document,

@@ -60,7 +60,7 @@ simhash_near_bind_document(Relation relation, const NearTerms *terms)
 {
 	NearDocument document = {.column = terms->document};
 
-	if (terms->document == 0 && terms->expression == NULL)
+	if (!simhash_near_has_document(terms))
 		return document;
 	document.type = document_type(relation, terms);
 	document.context = CreateStandaloneExprContext();

@@ -122,8 +122,7 @@ simhash_near_note_update(NearTrigger *near, const TriggerData *data)
 	NearMoved  *moved = &near->statement->moved;
 	text	   *document = near->search.document;
 
-	moved->valid = TRIGGER_FIRED_BY_UPDATE(data->tg_event) &&
-		data->tg_relation->rd_rel->relispartition;
+	moved->valid = data->tg_relation->rd_rel->relispartition;
 	if (!moved->valid)
 		return;
 	simhash_near_begin_row(near->statement);
@@ -147,9 +146,9 @@ simhash_near_note_update(NearTrigger *near, const TriggerData *data)
 }
 
 /*
- * Has our transaction moved the row that the statement updated last to another
- * partition?  Only a heap shows that; in other tables a row that is remembered
- * counts as moved.
+ * Has our transaction moved the row that the statement updated last, and that is
+ * remembered, to another partition?  Only a heap shows that; in other tables each such
+ * row counts as moved.
  */
 bool
 simhash_near_has_moved(const NearStatement *statement)
@@ -159,8 +158,6 @@ simhash_near_has_moved(const NearStatement *statement)
 	Relation	relation;
 	bool		result = true;
 
-	if (!moved->valid)
-		return false;
 	relation = table_open(moved->table, NoLock);
 	if (relation->rd_rel->relam == HEAP_TABLE_AM_OID)
 		result = simhash_near_read_header(relation,

@@ -55,15 +55,16 @@ get_compared_values(NearTrigger *near, HeapTuple row)
 											near->fingerprint, &isnull);
 	if (!isnull)
 	{
-		text	   *document = simhash_near_get_document(&near->document,
-														 near->slot);
+		text	   *document = near->document.context == NULL ? NULL :
+		simhash_near_get_document(&near->document, near->slot);
 
 		search->center = simhash_near_fingerprint(&near->terms.type,
 												  search->center_value);
 		if (document != NULL)
 			search->document = DatumGetTextPP(PointerGetDatum(document));
 	}
-	search->time = simhash_near_time(&near->terms, near->slot);
+	if (near->terms.time != 0)
+		search->time = simhash_near_time(&near->terms, near->slot);
 	for (int i = 0; i < near->terms.ngroup && !isnull; i++)
 		search->group[i] = get_column_value(near, near->terms.group[i],
 											near->group[i], &isnull);
@@ -85,7 +86,8 @@ keeps_fingerprint(const NearTrigger *near, const TriggerData *data)
 	NearFingerprint old;
 
 	if ((isnull && !near->fills) ||
-		simhash_near_time(&near->terms, data->tg_trigslot) != near->search.time)
+		(near->terms.time != 0 &&
+		 simhash_near_time(&near->terms, data->tg_trigslot) != near->search.time))
 		return false;
 	if (!isnull)
 	{
@@ -146,11 +148,12 @@ simhash_near_enter(NearTrigger *near, const NearFingerprint *fingerprint)
 	NearSpace  *space = &statement->space;
 
 	simhash_near_find(space, &near->place);
-	if (simhash_near_take_known(&near->search, near->place.scope, statement->trigger))
+	if (simhash_near_loading != NULL &&
+		simhash_near_take_known(&near->search, near->place.scope, statement->trigger))
 		return;
 	simhash_near_take_locks(&statement->locks, fingerprint,
-							simhash_near_group_hash(space,
-													near->search.group));
+							space->terms.ngroup == 0 ? 0 :
+							simhash_near_group_hash(space, near->search.group));
 	simhash_near_find(space, &near->place);
 	if (near->place.own->only_way)
 		statement->locks.index = near->place.own->hamming.index;

@@ -194,8 +194,10 @@ row_distance(NearSearch *search, const NearTable *table,
 	fingerprint = simhash_near_fingerprint(&search->space->terms.type, value);
 	distance = simhash_near_distance(&fingerprint, &search->center);
 	return distance > search->passed && distance <= search->radius &&
-		simhash_near_is_of_group(search, table->terms.group, slot) &&
-		simhash_near_is_in_time(&table->terms, search->time, slot) &&
+		(table->terms.ngroup == 0 ||
+		 simhash_near_is_of_group(search, table->terms.group, slot)) &&
+		(table->terms.time == 0 ||
+		 simhash_near_is_in_time(&table->terms, search->time, slot)) &&
 		!has_own_mark(search, table, slot) ? distance : -1;
 }
 

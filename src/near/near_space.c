@@ -317,8 +317,9 @@ find_tables(NearSpace *space, Oid top, List **watched)
 			table->table = lfirst_oid(lc);
 			map = simhash_near_map_columns(space, relation);
 			table->terms = simhash_near_map_terms(&space->terms, map, relation);
-			table->document = simhash_near_bind_document(relation,
-														 &table->terms);
+			if (simhash_near_has_document(&table->terms))
+				table->document = simhash_near_bind_document(relation,
+															 &table->terms);
 			table->carried = simhash_near_mapped(map, space->carried);
 			simhash_near_find_indexes(space, relation, table);
 			scope->ntables++;
@@ -427,7 +428,8 @@ simhash_near_bind_space(NearSpace *space, Relation root,
 	space->carried = carried;
 	space->desc = CreateTupleDescCopy(RelationGetDescr(root));
 	space->group = palloc0(terms->ngroup * sizeof *space->group);
-	simhash_near_bind_group(space->group, root, terms->ngroup, terms->group);
+	if (terms->ngroup > 0)
+		simhash_near_bind_group(space->group, root, terms->ngroup, terms->group);
 	space->ball_type = terms->type.oid == BITOID ?
 		find_ball_type("hamming_bit_ball", hamming_bit_ball) :
 		find_ball_type("hamming_ball", hamming_ball);

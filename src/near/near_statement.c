@@ -238,7 +238,8 @@ note_inserted(Relation heap, Oid index, Datum value, ItemPointer tid)
 {
 	ListCell   *lc;
 
-	simhash_near_note_inserted(index, value);
+	if (simhash_near_loading != NULL)
+		simhash_near_note_inserted(index, value);
 	foreach(lc, statements)
 	{
 		NearStatement *statement = lfirst(lc);

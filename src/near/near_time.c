@@ -18,15 +18,13 @@
 
 #include "utils/date.h"
 
-/* Take the options, if there are any. */
+/* Take the options. */
 void
 simhash_near_read_time(NearTerms *terms, Relation root, AttrNumber column,
 					   Interval *period)
 {
 	Oid			type;
 
-	if (column == 0)
-		return;
 	type = getBaseType(simhash_near_attribute(root, column)->atttypid);
 	simhash_near_refuse_generated(root, column,
 								  "The option \"time\" takes a plain column.");
@@ -44,11 +42,9 @@ simhash_near_read_time(NearTerms *terms, Relation root, AttrNumber column,
 TimestampTz
 simhash_near_time(const NearTerms *terms, TupleTableSlot *slot)
 {
-	bool		isnull = true;
-	Datum		value = (Datum) 0;
+	bool		isnull;
+	Datum		value = slot_getattr(slot, terms->time, &isnull);
 
-	if (terms->time != 0)
-		value = slot_getattr(slot, terms->time, &isnull);
 	if (isnull)
 		return DT_NOEND;
 	if (terms->time_type == DATEOID)

@@ -179,8 +179,7 @@ begin_nearest(HammingScan *so)
 void
 hamming_nearest_reset(HammingScan *so)
 {
-	if (so->nearest != NULL)
-		MemoryContextDelete(so->nearest->context);
+	MemoryContextDelete(so->nearest->context);
 	so->nearest = NULL;
 }
 

@@ -89,7 +89,8 @@ static void
 forget_search(HammingScan *so)
 {
 	drop_matches(&so->matches);
-	hamming_nearest_reset(so);
+	if (so->nearest != NULL)
+		hamming_nearest_reset(so);
 	if (so->words->found != NULL)
 		hamming_sort_end(so->words->found);
 	so->words->found = NULL;
