@@ -11,9 +11,33 @@
 
 #include "catalog/pg_extension.h"
 #include "catalog/pg_inherits.h"
+#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
+
+/*
+ * Become the owner of something, with these flags of the security context beside those
+ * that hold; returns who the session was.  Settings that are made from now on end with it.
+ */
+SimhashRole
+simhash_become(Oid owner, int flags)
+{
+	SimhashRole before = {.level = NewGUCNestLevel()};
+
+	GetUserIdAndSecContext(&before.user, &before.context);
+	SetUserIdAndSecContext(owner, before.context | flags);
+	return before;
+}
+
+/* Become who one was. */
+void
+simhash_become_again(const SimhashRole *before)
+{
+	AtEOXact_GUC(false, before->level);
+	SetUserIdAndSecContext(before->user, before->context);
+}
 
 /* Fail: there is no such relation. */
 void

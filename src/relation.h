@@ -16,6 +16,16 @@
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
+/* Who a session was before it became another role, and its settings. */
+typedef struct SimhashRole
+{
+	Oid			user;
+	int			context;
+	int			level;			/* of settings */
+} SimhashRole;
+
+extern SimhashRole simhash_become(Oid owner, int flags);
+extern void simhash_become_again(const SimhashRole *before);
 pg_noreturn extern void simhash_complain_of_missing(Oid relation);
 extern void simhash_check_owner(Oid relation);
 extern Relation simhash_open_table(Oid oid, LOCKMODE lockmode,

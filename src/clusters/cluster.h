@@ -177,7 +177,6 @@ extern NearTerms simhash_clusters_searched(const ClusterTerms *terms,
 										   Relation clusters);
 extern void simhash_clusters_bind_space(NearSpace *space,
 										const ClusterTerms *terms, bool star);
-extern void simhash_clusters_become_owner(Oid table, Oid *user, int *context);
 extern void simhash_clusters_truncate(const ClusterTerms *terms);
 extern int64 simhash_clusters_number(const ClusterTerms *terms,
 									 TupleTableSlot *slot,

@@ -33,16 +33,16 @@ int64
 simhash_clusters_last(const ClusterTerms *terms)
 {
 	LOCAL_FCINFO(fcinfo, 1);
-	int			context;
-	Oid			user;
+	SimhashRole before;
 	Datum		last;
 
 	InitFunctionCallInfoData(*fcinfo, NULL, 1, InvalidOid, NULL, NULL);
 	fcinfo->args[0].value = ObjectIdGetDatum(simhash_clusters_sequence(terms));
 	fcinfo->args[0].isnull = false;
-	simhash_clusters_become_owner(terms->clusters, &user, &context);
+	before = simhash_become(simhash_clusters_class(terms->clusters).relowner,
+							SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
 	last = pg_sequence_last_value(fcinfo);
-	SetUserIdAndSecContext(user, context);
+	simhash_become_again(&before);
 	return fcinfo->isnull ? 0 : DatumGetInt64(last);
 }
 

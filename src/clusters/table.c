@@ -47,16 +47,6 @@ simhash_clusters_check_table(const ClusterTerms *terms)
 	}
 }
 
-/* Become the owner of a table; who one was is returned. */
-void
-simhash_clusters_become_owner(Oid table, Oid *user, int *context)
-{
-	GetUserIdAndSecContext(user, context);
-	SetUserIdAndSecContext(simhash_clusters_class(table).relowner,
-						   *context | SECURITY_LOCAL_USERID_CHANGE |
-						   SECURITY_NOFORCE_RLS);
-}
-
 /*
  * Open the table, which the transaction has locked.  The same session may have
  * dropped or altered it since, so its columns are checked each time.

@@ -12,10 +12,12 @@
 
 #include "catalog/pg_inherits.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "query/query.h"
 #include "relation.h"
 #include "search/search.h"
 
@@ -115,7 +117,7 @@ static void
 run_command(const char *command)
 {
 	SPI_connect();
-	(void) SPI_execute(command, false, 0);
+	(void) simhash_run_command(NIL, command, 0, NULL, NULL);
 	SPI_finish();
 }
 
@@ -147,17 +149,12 @@ static void
 run_as_owner(Oid table, const char *command)
 {
 	Relation	relation = relation_open(table, NoLock);
-	int			level = NewGUCNestLevel();
-	Oid			user;
-	int			context;
+	SimhashRole before = simhash_become(relation->rd_rel->relowner,
+										SECURITY_RESTRICTED_OPERATION);
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(relation->rd_rel->relowner,
-						   context | SECURITY_RESTRICTED_OPERATION);
 	relation_close(relation, NoLock);
 	run_command(command);
-	AtEOXact_GUC(false, level);
-	SetUserIdAndSecContext(user, context);
+	simhash_become_again(&before);
 }
 
 /*

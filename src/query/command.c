@@ -15,6 +15,7 @@
 #include "executor/spi.h"
 #include "nodes/makefuncs.h"
 #include "parser/parse_node.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
@@ -26,7 +27,7 @@ typedef struct Names
 {
 	const List *relations;		/* besides those of pg_catalog; NIL: any */
 	const Oid  *types;
-}			Names;
+} Names;
 
 /* Fail: the name of a table, or that of its schema, is of another one by now. */
 void
@@ -48,7 +49,7 @@ simhash_complain_of_renaming(Oid table)
 static Node *
 check_relations(ParseState *state, ColumnRef *column pg_attribute_unused())
 {
-	const		Names *names = state->p_ref_hook_state;
+	const Names *names = state->p_ref_hook_state;
 
 	for (; state != NULL; state = state->parentParseState)
 	{
@@ -70,7 +71,7 @@ check_relations(ParseState *state, ColumnRef *column pg_attribute_unused())
 static Node *
 make_parameter(ParseState *state, ParamRef *reference)
 {
-	const		Names *names = state->p_ref_hook_state;
+	const Names *names = state->p_ref_hook_state;
 	Param	   *parameter = makeNode(Param);
 
 	parameter->paramkind = PARAM_EXTERN;
@@ -140,6 +141,37 @@ simhash_run_command(const List *relations, const char *command, int n, const Oid
 	params->parserSetup = set_up_parser;
 	params->parserSetupArg = &names;
 	return simhash_run_hooked(command, params);
+}
+
+/* Is a procedure called where it may not end the transaction, as in a block? */
+bool
+simhash_is_atomic(FunctionCallInfo fcinfo)
+{
+	return fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
+		castNode(CallContext, fcinfo->context)->atomic;
+}
+
+/*
+ * Take a new relation from those whom default privileges have given it to: it has
+ * values of rows that a policy may hide from them, and what they write into it
+ * would be taken for ours.
+ */
+void
+simhash_revoke_all(Oid relation)
+{
+	uint64		n = simhash_run_command(NIL, psprintf("SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', %s::pg_catalog.text,"
+													  " CASE WHEN a.grantee OPERATOR(pg_catalog.=) '0' THEN 'PUBLIC'"
+													  " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
+													  " FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a"
+													  " WHERE c.oid OPERATOR(pg_catalog.=) '%u'"
+													  " AND a.grantee OPERATOR(pg_catalog.<>) c.relowner",
+													  quote_literal_cstr(simhash_quoted_name(relation)), relation),
+										0, NULL, NULL);
+	SPITupleTable *found = SPI_tuptable;
+
+	for (uint64 i = 0; i < n; i++)
+		(void) simhash_run_command(NIL, SPI_getvalue(found->vals[i], found->tupdesc, 1), 0, NULL, NULL);
+	SPI_freetuptable(found);
 }
 
 /*

@@ -74,6 +74,8 @@ pg_noreturn extern void simhash_complain_of_renaming(Oid table);
 extern uint64 simhash_run_hooked(const char *command, ParamListInfo params);
 extern uint64 simhash_run_command(const List *relations, const char *command, int n,
 								  const Oid *types, const Datum *values);
+extern void simhash_revoke_all(Oid relation);
+extern bool simhash_is_atomic(FunctionCallInfo fcinfo);
 extern ErrorData *simhash_try(void (*work) (void *context), void *context);
 
 /* progress.c */

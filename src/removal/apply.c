@@ -574,9 +574,10 @@ take_batch(Apply *apply, bool *again)
 
 /* Carry out the plan. */
 static void
-apply_plan(Removal *removal)
+apply_plan(void *context)
 {
-	Apply	   *apply = (Apply *) removal;
+	Removal    *removal = context;
+	Apply	   *apply = context;
 	bool		again = true;
 	ListCell   *lc;
 

@@ -16,16 +16,12 @@
 /* Do what a call is for, with its progress shown; its first argument is the table. */
 void
 simhash_removal_call(Removal *removal, FunctionCallInfo fcinfo,
-					 void (*act) (Removal *))
+					 void (*act) (void *removal))
 {
-	SimhashProgress progress;
-
 	removal->function = fcinfo->flinfo->fn_oid;
 	removal->relation = PG_GETARG_OID(0);
 	removal->context = CurrentMemoryContext;
-	removal->atomic = fcinfo->context == NULL ||
-		!IsA(fcinfo->context, CallContext) ||
-		castNode(CallContext, fcinfo->context)->atomic;
+	removal->atomic = simhash_is_atomic(fcinfo);
 	/* The caller's transaction may have a snapshot, and an isolation level. */
 	if (!removal->atomic)
 	{
@@ -33,16 +29,7 @@ simhash_removal_call(Removal *removal, FunctionCallInfo fcinfo,
 		SPI_commit();
 		(void) SPI_finish();
 	}
-	simhash_progress_begin(&progress, get_func_name(removal->function));
-	PG_TRY();
-	{
-		act(removal);
-	}
-	PG_FINALLY();
-	{
-		simhash_progress_end(&progress);
-	}
-	PG_END_TRY();
+	simhash_show_progress(get_func_name(removal->function), act, removal);
 }
 
 /*

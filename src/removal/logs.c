@@ -134,23 +134,6 @@ write_comment(const Removal *removal)
 	return json.data;
 }
 
-/* Have nobody else read or write a new log, whatever new tables are granted to others. */
-static void
-revoke_all(const Removal *removal, Oid log)
-{
-	uint64		n = simhash_removal_do(removal, NULL, NULL, 0,
-									   "SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %s FROM %s', {name}::pg_catalog.text,"
-									   " CASE WHEN a.grantee {=} 0::pg_catalog.oid THEN 'PUBLIC'"
-									   " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
-									   " FROM pg_catalog.pg_class AS c, pg_catalog.aclexplode(c.relacl) AS a"
-									   " WHERE c.oid {=} '{log}'::pg_catalog.oid AND a.grantee {<>} c.relowner",
-									   "name", quote_literal_cstr(simhash_quoted_name(log)), "log", psprintf("%u", log));
-	SPITupleTable *found = SPI_tuptable;
-
-	for (uint64 i = 0; i < n; i++)
-		(void) simhash_removal_run(removal, SPI_getvalue(found->vals[i], found->tupdesc, 1), 0);
-}
-
 /*
  * Make the log of a table.  Steps are found by an index, when they are put back; without
  * an identity a publication of all tables refuses that.
@@ -256,7 +239,7 @@ simhash_removal_find_logs(Removal *removal)
 		simhash_removal_lock(removal, log);
 		table->log_oid = log;
 		if (there == NULL)
-			revoke_all(removal, log);
+			simhash_revoke_all(log);
 		else if (!has_columns(removal, table->oid, log))
 			complain_of_log(table);
 	}

@@ -25,6 +25,7 @@
 #include "executor/spi.h"
 #include "nodes/pg_list.h"
 
+#include "fingerprint/fingerprint.h"
 #include "query/query.h"
 
 /* What the comment of a log begins with; the rest is JSON. */
@@ -136,7 +137,7 @@ extern void simhash_removal_halve(Removal *removal, const Datum *lines, int n,
 
 /* batch.c */
 extern void simhash_removal_call(Removal *removal, FunctionCallInfo fcinfo,
-								 void (*act) (Removal *));
+								 void (*act) (void *removal));
 extern void simhash_removal_begin(Removal *removal);
 extern void simhash_removal_begin_lines(Removal *removal);
 extern void simhash_removal_end(Removal *removal);

@@ -257,16 +257,8 @@ List	   *
 simhash_removal_list(uint64 row, int column)
 {
 	Datum		array = simhash_removal_datum(row, column);
-	Datum	   *values;
-	int			n = 0;
-	List	   *list = NIL;
 
-	if (array != 0)
-		deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false,
-						  TYPALIGN_INT, &values, NULL, &n);
-	for (int i = 0; i < n; i++)
-		list = lappend(list, TextDatumGetCString(values[i]));
-	return list;
+	return array == 0 ? NIL : simhash_get_columns(DatumGetArrayTypeP(array), "");
 }
 
 /* Is a name in a list? */

@@ -234,9 +234,10 @@ note_back(Removal *removal)
 
 /* Take back all steps, the last one first. */
 static void
-undo_plan(Removal *removal)
+undo_plan(void *context)
 {
-	Undo	   *undo = (Undo *) removal;
+	Removal    *removal = context;
+	Undo	   *undo = context;
 	int64		step = PG_INT64_MAX;
 
 	while (step > 0)

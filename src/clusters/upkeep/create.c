@@ -228,29 +228,6 @@ write_column(const ClusterSetup *setup, StringInfo columns, AttrNumber number,
 }
 
 /*
- * Take a new relation from those whom default privileges have given it to: it has
- * values of rows that a policy may hide from them, and what they write into it
- * would be taken for ours.
- */
-static void
-revoke_all(const ClusterCall *call, Oid relation)
-{
-	uint64		n = simhash_upkeep_run(call, psprintf("SELECT DISTINCT pg_catalog.format('REVOKE ALL ON %%s FROM %%s', c.oid::pg_catalog.regclass,"
-													  " CASE WHEN a.grantee OPERATOR(pg_catalog.=) '0' THEN 'PUBLIC'"
-													  " ELSE a.grantee::pg_catalog.regrole::pg_catalog.text END)"
-													  " FROM pg_catalog.pg_class AS c,"
-													  " LATERAL pg_catalog.aclexplode(c.relacl) AS a"
-													  " WHERE c.oid OPERATOR(pg_catalog.=) '%u'"
-													  " AND a.grantee OPERATOR(pg_catalog.<>) c.relowner",
-													  relation));
-	SPITupleTable *commands = SPI_tuptable;
-
-	for (uint64 i = 0; i < n; i++)
-		(void) simhash_upkeep_run(call, SPI_getvalue(commands->vals[i], commands->tupdesc, 1));
-	SPI_freetuptable(commands);
-}
-
-/*
  * Make a table for its owner alone, with a name of two parts that is free in the
  * schema, for its row type as well; the definition follows the name.
  */
@@ -269,7 +246,7 @@ simhash_upkeep_create_table(const ClusterCall *call, Oid schema, const char *fir
 											 quote_qualified_identifier(get_namespace_name(schema), name),
 											 definition));
 	table = get_relname_relid(name, schema);
-	revoke_all(call, table);
+	simhash_revoke_all(table);
 	return table;
 }
 
@@ -316,7 +293,7 @@ create_clusters(const ClusterSetup *setup, ClusterTerms *terms)
 	}
 	if (terms->star)
 		(void) simhash_upkeep_do(&setup->call, "CREATE INDEX ON &t (copy_of) WHERE copy_of IS NOT NULL");
-	revoke_all(&setup->call, simhash_clusters_sequence(terms));
+	simhash_revoke_all(simhash_clusters_sequence(terms));
 }
 
 /* Do step 1 of the set-up. */

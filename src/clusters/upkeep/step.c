@@ -73,9 +73,7 @@ begin_call(ClusterCall *call, FunctionCallInfo fcinfo, int column)
 {
 	/* No procedure can be strict. */
 	simhash_check_not_null(fcinfo, 0, column);
-	call->atomic = fcinfo->context == NULL ||
-		!IsA(fcinfo->context, CallContext) ||
-		castNode(CallContext, fcinfo->context)->atomic;
+	call->atomic = simhash_is_atomic(fcinfo);
 	if (call->atomic && IsolationUsesXactSnapshot() && !call->reads)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
@@ -154,15 +152,12 @@ simhash_upkeep_begin_table(ClusterCall *call, LOCKMODE lockmode)
 		list_make1_oid(call->table);
 	call->source = call->parted ? call->name : psprintf("ONLY %s", call->name);
 	owner = call->relation->rd_rel->relowner;
-	GetUserIdAndSecContext(&call->user, &call->security);
-	call->foreign = call->user != owner;
-	call->level = NewGUCNestLevel();
+	call->foreign = GetUserId() != owner;
+	call->before = simhash_become(owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS |
+								  (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));
 
 	/* Nothing that a step runs is worth compiling. */
 	simhash_set("jit", "off", GUC_ACTION_SAVE);
-	SetUserIdAndSecContext(owner,
-						   call->security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS |
-						   (call->foreign ? SECURITY_RESTRICTED_OPERATION : 0));
 }
 
 /* The clusters that the table keeps in the column, by its own deed. */
@@ -200,8 +195,7 @@ simhash_upkeep_begin_step(ClusterCall *call, LOCKMODE lockmode)
 void
 simhash_upkeep_end_step(ClusterCall *call)
 {
-	AtEOXact_GUC(false, call->level);
-	SetUserIdAndSecContext(call->user, call->security);
+	simhash_become_again(&call->before);
 	relation_close(call->relation, NoLock);
 	call->relation = NULL;
 	call->tables = NIL;

@@ -43,10 +43,8 @@ typedef struct ClusterCall
 	bool		parted;			/* partitioned: rows are told by tableoid and
 								 * ctid */
 	const char *source;			/* as FROM names it: ONLY, unless it is parted */
-	Oid			user;
+	SimhashRole before;			/* who called */
 	bool		foreign;		/* the caller is not the owner */
-	int			security;
-	int			level;
 } ClusterCall;
 
 /* A call of simhash_add_clusters(). */

@@ -33,6 +33,7 @@
 #include "utils/syscache.h"
 
 #include "index/build/hamming_sort.h"
+#include "relation.h"
 
 PG_FUNCTION_INFO_V1(hamming_index_check);
 
@@ -276,16 +277,11 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	LOCKMODE	lock = RecoveryInProgress() ? AccessShareLock :
 	ShareUpdateExclusiveLock;
 	HammingCheck check = {0};
-	Oid			user;
-	int			context;
-	int			level;
+	SimhashRole before;
 
 	check_right(indexid, fcinfo->flinfo->fn_oid);
 	check.index = hamming_open_index(indexid, lock, &check.heap);
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(check.heap->rd_rel->relowner,
-						   context | SECURITY_RESTRICTED_OPERATION);
-	level = NewGUCNestLevel();
+	before = simhash_become(check.heap->rd_rel->relowner, SECURITY_RESTRICTED_OPERATION);
 	RestrictSearchPath();
 
 	hamming_require_usable(check.index);
@@ -294,8 +290,7 @@ hamming_index_check(PG_FUNCTION_ARGS)
 	check.quiet = lock == ShareUpdateExclusiveLock;
 	run_check(&check, rows);
 
-	AtEOXact_GUC(false, level);
-	SetUserIdAndSecContext(user, context);
+	simhash_become_again(&before);
 	index_close(check.index, AccessShareLock);
 	table_close(check.heap, lock);
 	PG_RETURN_VOID();
