@@ -16,6 +16,21 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+/* The row of a table in pg_class, in memory of the caller's. */
+FormData_pg_class
+simhash_class(Oid table)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	FormData_pg_class form;
+
+	if (!HeapTupleIsValid(tuple))
+		simhash_complain_of_missing(table);
+	form = *(Form_pg_class) GETSTRUCT(tuple);
+	ReleaseSysCache(tuple);
+	return form;
+}
 
 /*
  * Become the owner of something, with these flags of the security context beside those

@@ -13,6 +13,7 @@
 #include "simhash.h"
 
 #include "access/attnum.h"
+#include "catalog/pg_class.h"
 #include "storage/lockdefs.h"
 #include "utils/relcache.h"
 
@@ -24,6 +25,7 @@ typedef struct SimhashRole
 	int			level;			/* of settings */
 } SimhashRole;
 
+extern FormData_pg_class simhash_class(Oid table);
 extern SimhashRole simhash_become(Oid owner, int flags);
 extern void simhash_become_again(const SimhashRole *before);
 pg_noreturn extern void simhash_complain_of_missing(Oid relation);

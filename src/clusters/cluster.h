@@ -154,7 +154,6 @@ typedef struct ClusterTrigger
 } ClusterTrigger;
 
 /* terms.c */
-extern FormData_pg_class simhash_clusters_class(Oid table);
 pg_noreturn extern void simhash_clusters_complain(Oid clusters);
 pg_noreturn extern void simhash_clusters_complain_of_none(Relation relation,
 														  const char *column);

@@ -39,7 +39,7 @@ simhash_clusters_last(const ClusterTerms *terms)
 	InitFunctionCallInfoData(*fcinfo, NULL, 1, InvalidOid, NULL, NULL);
 	fcinfo->args[0].value = ObjectIdGetDatum(simhash_clusters_sequence(terms));
 	fcinfo->args[0].isnull = false;
-	before = simhash_become(simhash_clusters_class(terms->clusters).relowner,
+	before = simhash_become(simhash_class(terms->clusters).relowner,
 							SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
 	last = pg_sequence_last_value(fcinfo);
 	simhash_become_again(&before);

@@ -21,8 +21,8 @@
 void
 simhash_clusters_check_table(const ClusterTerms *terms)
 {
-	FormData_pg_class ours = simhash_clusters_class(terms->root);
-	FormData_pg_class theirs = simhash_clusters_class(terms->clusters);
+	FormData_pg_class ours = simhash_class(terms->root);
+	FormData_pg_class theirs = simhash_class(terms->clusters);
 
 	if (theirs.relkind != RELKIND_RELATION)
 		simhash_clusters_complain(terms->clusters);

@@ -114,20 +114,6 @@ _simhash_cluster_terms(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(true);
 }
 
-/* The row of a table in pg_class, in memory of the caller's. */
-FormData_pg_class
-simhash_clusters_class(Oid table)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
-	FormData_pg_class form;
-
-	if (!HeapTupleIsValid(tuple))
-		simhash_complain_of_missing(table);
-	form = *(Form_pg_class) GETSTRUCT(tuple);
-	ReleaseSysCache(tuple);
-	return form;
-}
-
 /* Complain of a table that has no deed which can be read. */
 void
 simhash_clusters_complain(Oid clusters)
@@ -491,7 +477,7 @@ ClusterTerms *
 simhash_clusters_read_owned(Oid clusters, Oid owner)
 {
 	if (get_rel_relkind(clusters) != RELKIND_RELATION ||
-		simhash_clusters_class(clusters).relowner != owner)
+		simhash_class(clusters).relowner != owner)
 		return NULL;
 	return simhash_clusters_read(clusters);
 }
@@ -524,7 +510,7 @@ simhash_clusters_find(Relation relation, const char *column)
 		{
 			ClusterTerms *terms =
 			simhash_clusters_read_owned(clusters,
-										simhash_clusters_class(lfirst_oid(root)).relowner);
+										simhash_class(lfirst_oid(root)).relowner);
 
 			if (terms != NULL && terms->root == lfirst_oid(root) &&
 				get_attnum(terms->root, column) == terms->cluster)

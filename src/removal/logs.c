@@ -78,14 +78,14 @@ name_log(RemovalTable *table, Oid schema, const char *log, char *own)
 
 	table->log = quote_qualified_identifier(get_namespace_name(schema), log);
 	table->own = own;
-	table->followed = simhash_removal_add_names(list_copy(table->key), table->moving);
+	table->followed = list_concat_unique(list_copy(table->key), table->moving);
 	table->moving = NIL;
 	foreach(lc, table->followed)
 	{
-		char	   *now = simhash_removal_own(table, psprintf("now %d", foreach_current_index(lc) + 1));
+		String	   *now = makeString(simhash_removal_own(table, psprintf("now %d", foreach_current_index(lc) + 1)));
 
 		table->now = lappend(table->now, now);
-		if (simhash_removal_has_name(moving, lfirst(lc)))
+		if (list_member(moving, lfirst(lc)))
 		{
 			table->moving = lappend(table->moving, lfirst(lc));
 			table->moving_now = lappend(table->moving_now, now);
@@ -103,7 +103,7 @@ append_names(StringInfo json, const char *name, const List *names)
 	foreach(lc, names)
 	{
 		appendStringInfoString(json, foreach_current_index(lc) == 0 ? "" : ", ");
-		escape_json(json, lfirst(lc));
+		escape_json(json, strVal(lfirst(lc)));
 	}
 	appendStringInfoChar(json, ']');
 }
@@ -212,9 +212,9 @@ simhash_removal_find_logs(Removal *removal)
 		RemovalTable *table = lfirst(lc);
 		char	   *name = said->relname;
 
-		for (int n = 1; table != removal->table && (n == 1 || simhash_removal_has_name(names, name)); n++)
+		for (int n = 1; table != removal->table && (n == 1 || list_member(names, makeString(name))); n++)
 			name = makeObjectName(said->relname, get_rel_name(table->oid), psprintf("%d", n));
-		names = lappend(names, name);
+		names = lappend(names, makeString(name));
 		name_log(table, schema, name, write_own(most_underscores(table->oid) + 1));
 		if (OidIsValid(log) && table == removal->table)
 		{
@@ -231,7 +231,7 @@ simhash_removal_find_logs(Removal *removal)
 
 		if (there == NULL)
 			create_log(removal, table);
-		log = get_relname_relid(list_nth(names, foreach_current_index(lc)), schema);
+		log = get_relname_relid(strVal(list_nth(names, foreach_current_index(lc))), schema);
 		if (!OidIsValid(log))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_TABLE),
@@ -290,12 +290,12 @@ find_columns(RemovalTable *table, Oid oid)
 	for (int i = 0; i < columns->natts; i++)
 	{
 		char	   *attname = pstrdup(NameStr(TupleDescAttr(columns, i)->attname));
-		char	   *name = pstrdup(quote_identifier(attname));
+		String	   *name = makeString(pstrdup(quote_identifier(attname)));
 
 		if (TupleDescAttr(columns, i)->attisdropped || strncmp(attname, table->own, strlen(table->own)) == 0 ||
-			simhash_removal_has_name(table->generated, name))
+			list_member(table->generated, name))
 			continue;
-		if (!simhash_removal_has_name(settable, name))
+		if (!list_member(settable, name))
 			complain_of_change(table);
 		table->settable = lappend(table->settable, name);
 		if (simhash_clusters_find(relation, attname) == NULL)
@@ -338,7 +338,6 @@ simhash_removal_read_logs(Removal *removal)
 		simhash_removal_table(removal, find_named(SPI_getvalue(found->vals[i], found->tupdesc, 1)));
 		Oid			log = i == 0 ? removal->log_oid :
 		find_named(SPI_getvalue(found->vals[i], found->tupdesc, 2));
-		ListCell   *lc;
 
 		simhash_removal_lock(removal, log);
 		table->log_oid = log;
@@ -346,13 +345,9 @@ simhash_removal_read_logs(Removal *removal)
 		table->moving = simhash_removal_list(i, 4);
 		table->generated = simhash_removal_list(i, 5);
 		name_log(table, get_rel_namespace(log), get_rel_name(log), write_own(Max(most_underscores(log), 0)));
-		if (strcmp(simhash_list(table->key, "", ", "), simhash_list(simhash_removal_list(i, 3), "", ", ")) != 0)
+		if (!equal(table->key, simhash_removal_list(i, 3)) ||
+			list_difference(table->moving, table->columns) != NIL)
 			complain_of_change(table);
-		foreach(lc, table->moving)
-		{
-			if (!simhash_removal_has_name(table->columns, lfirst(lc)))
-				complain_of_change(table);
-		}
 		find_columns(table, log);
 	}
 }

@@ -25,7 +25,6 @@
 #include "executor/spi.h"
 #include "nodes/pg_list.h"
 
-#include "fingerprint/fingerprint.h"
 #include "query/query.h"
 
 /* What the comment of a log begins with; the rest is JSON. */
@@ -38,7 +37,8 @@
 typedef struct RemovalTable
 {
 	Oid			oid;
-	char	   *name;			/* with its schema, quoted, as all names are */
+	char	   *name;			/* with its schema, quoted, as all names are;
+								 * those of columns are String nodes */
 	List	   *columns;
 	List	   *settable;		/* those that an INSERT can set */
 	List	   *generated;		/* the others */
@@ -127,8 +127,6 @@ extern char *simhash_removal_own(const RemovalTable *table, const char *name);
 extern Datum simhash_removal_datum(uint64 row, int column);
 extern char *simhash_removal_text(uint64 row, int column);
 extern List *simhash_removal_list(uint64 row, int column);
-extern bool simhash_removal_has_name(const List *names, const char *name);
-extern List *simhash_removal_add_names(List *names, const List *more);
 extern ErrorData *simhash_removal_try(Removal *removal, Datum lines,
 									  void (*act) (Removal *, Datum));
 extern void simhash_removal_halve(Removal *removal, const Datum *lines, int n,

@@ -33,19 +33,9 @@
 #include "relation.h"
 #include "report/report.h"
 
-/* The owner of a table. */
-static Oid
-owner_of(Oid oid)
-{
-	Relation	relation = try_relation_open(oid, AccessShareLock);
-	Oid			owner;
-
-	if (relation == NULL)
-		simhash_complain_of_missing(oid);
-	owner = relation->rd_rel->relowner;
-	relation_close(relation, AccessShareLock);
-	return owner;
-}
+/* Fail: this cannot be done, for such a reason. */
+#define refuse(...) \
+	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg(__VA_ARGS__)))
 
 /* Lock a table for rows to be written, if the caller may write any. */
 static void
@@ -73,9 +63,9 @@ simhash_removal_lock(const Removal *removal, Oid oid)
 	/* Before it is locked, since others may have to wait for that. */
 	for (int i = 0; i < 2; i++)
 	{
-		Oid			owner = owner_of(oid);
+		Oid			owner = simhash_class(oid).relowner;
 
-		if (owner != GetUserId() && !has_privs_of_role(owner, owner_of(removal->relation)))
+		if (owner != GetUserId() && !has_privs_of_role(owner, simhash_class(removal->relation).relowner))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("\"%s\" is a table of another role", name),
@@ -147,23 +137,17 @@ simhash_removal_table(Removal *removal, Oid oid)
 	table->oid = oid;
 	table->name = name_of(removal, oid);
 	removal->tables = lappend(removal->tables, table);
-	if (owner_of(oid) != owner_of(removal->relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s belongs to another role than %s: move its rows yourself, or ask its owner to",
-						table->name, removal->table->name)));
+	if (simhash_class(oid).relowner != simhash_class(removal->relation).relowner)
+		refuse("%s belongs to another role than %s: move its rows yourself, or ask its owner to",
+			   table->name, removal->table->name);
 	/* What the catalogue says of rules is true of dropped ones, too. */
 	relation = relation_open(oid, NoLock);
 	rules = relation->rd_rules != NULL;
 	relation_close(relation, NoLock);
 	if (rules)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s has rules, which may do something else with its rows", table->name)));
+		refuse("%s has rules, which may do something else with its rows", table->name);
 	if (oid != removal->relation && check_enable_rls(oid, InvalidOid, true) == RLS_ENABLED)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s has row security, which may hide rows that would be lost", table->name)));
+		refuse("%s has row security, which may hide rows that would be lost", table->name);
 	(void) simhash_removal_do(removal, NULL, NULL, 0,
 							  "SELECT every, settable, generated, key, equals"
 							  " FROM {schema}._simhash_removal_columns('{oid}'::pg_catalog.regclass)",
@@ -209,9 +193,7 @@ simhash_removal_find_table(Removal *removal)
 		rows.parted && get_rel_relkind(removal->relation) != RELKIND_PARTITIONED_TABLE ? "children by inheritance" :
 		removal->table->key == NIL ? "no primary key by operators of the server" : NULL;
 	if (unfit != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s has %s: simhash_dedup_sql writes a DELETE", name, unfit)));
+		refuse("%s has %s: simhash_dedup_sql writes a DELETE", name, unfit);
 	simhash_removal_word(removal, "source", rows.source);
 	simhash_removal_word(removal, "t has gone", simhash_write_has_key(&rows, "t", "p.gone"));
 	simhash_removal_word(removal, "g has gone", simhash_write_has_key(&rows, "g", "p.gone"));
@@ -233,24 +215,16 @@ check_key(const Removal *removal, const RemovalKey *key)
 	const char *part = simhash_quoted_name(key->refers_to);
 
 	if (key->refers_to != removal->relation)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s refers to %s, and not to all of %s: leave out children, or name %s as the table",
-						child, part, name, part)));
+		refuse("%s refers to %s, and not to all of %s: leave out children, or name %s as the table",
+			   child, part, name, part);
 	if (key->unfit != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s refers to %s by a key that does not move (%s): leave out children",
-						child, name, key->unfit)));
+		refuse("%s refers to %s by a key that does not move (%s): leave out children",
+			   child, name, key->unfit);
 	if (removal->drops && key->may_lose != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s, which may lose rows that collide: say children => 'stay'", key->may_lose)));
+		refuse("%s, which may lose rows that collide: say children => 'stay'", key->may_lose);
 	if (removal->log != NULL && key->child->key == NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s has no primary key by operators of the server, by which moved rows could be put back: leave out the log",
-						child)));
+		refuse("%s has no primary key by operators of the server, by which moved rows could be put back: leave out the log",
+			   child);
 }
 
 /* Read a foreign key from a row of _simhash_removal_keys. */
@@ -283,7 +257,7 @@ take_key(Removal *removal, RemovalKey *key)
 	if (key->own || removal->undo)
 		return;
 	check_key(removal, key);
-	key->child->moving = simhash_removal_add_names(key->child->moving, key->theirs);
+	key->child->moving = list_concat_unique(key->child->moving, key->theirs);
 }
 
 /*
@@ -312,10 +286,8 @@ simhash_removal_find_keys(Removal *removal)
 		const char *child = simhash_quoted_name(key->table);
 
 		if (key->action != NULL && !removal->undo && !removal->children && (removal->log != NULL || key->own))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("%s refers to %s ON DELETE %s, and no log would have its rows: say children => 'move', or 'stay'",
-							child, removal->table->name, key->action)));
+			refuse("%s refers to %s ON DELETE %s, and no log would have its rows: say children => 'move', or 'stay'",
+				   child, removal->table->name, key->action);
 		if (removal->undo ? find_listed(removal, key->table) != NULL : removal->children || logged)
 			take_key(removal, key);
 		else

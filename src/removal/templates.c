@@ -24,6 +24,8 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 
+#include "fingerprint/fingerprint.h"
+
 /* What words of a template mean. */
 typedef struct Words
 {
@@ -174,7 +176,7 @@ fill_in(StringInfo text, const char *template, const char *end, const Words *wor
 			for (int i = 0; i < list_length(lists[0]); i++)
 			{
 				for (int j = 0; j < 3; j++)
-					inner.elements[j] = lists[j] == NIL ? NULL : list_nth(lists[j], i);
+					inner.elements[j] = lists[j] == NIL ? NULL : strVal(list_nth(lists[j], i));
 				if (i > 0 && between == pattern)
 					appendStringInfoString(text, ", ");
 				else if (i > 0)
@@ -252,41 +254,18 @@ simhash_removal_text(uint64 row, int column)
 	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
 }
 
-/* An array of texts that a statement has yielded, as a list of strings. */
+/* An array of texts that a statement has yielded, as a list of String nodes. */
 List	   *
 simhash_removal_list(uint64 row, int column)
 {
 	Datum		array = simhash_removal_datum(row, column);
+	Datum	   *names;
+	int			n = array == 0 ? 0 : simhash_get_texts(DatumGetArrayTypeP(array), "names", &names);
+	List	   *list = NIL;
 
-	return array == 0 ? NIL : simhash_get_columns(DatumGetArrayTypeP(array), "");
-}
-
-/* Is a name in a list? */
-bool
-simhash_removal_has_name(const List *names, const char *name)
-{
-	ListCell   *lc;
-
-	foreach(lc, names)
-	{
-		if (strcmp(lfirst(lc), name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Add names to a list that it has not. */
-List	   *
-simhash_removal_add_names(List *names, const List *more)
-{
-	ListCell   *lc;
-
-	foreach(lc, more)
-	{
-		if (!simhash_removal_has_name(names, lfirst(lc)))
-			names = lappend(names, lfirst(lc));
-	}
-	return names;
+	for (int i = 0; i < n; i++)
+		list = lappend(list, makeString(TextDatumGetCString(names[i])));
+	return list;
 }
 
 /*
