@@ -166,6 +166,18 @@ typedef struct SimhashComparison
 /* Words that differ, before nothing is alike. */
 #define SIMHASH_ALIGNED_MOST	2000
 
+/* How documents are compared, as the arguments of a call say. */
+typedef struct SimhashDocumentOptions
+{
+	const char *document;		/* NULL: it is not said */
+	const char *similarity;		/* the same */
+	bool		bounded;		/* at_least is said */
+	double		at_least;
+	const char *profile;		/* NULL: the default one */
+	bool		limited;		/* at_most is said */
+	int64		at_most;
+} SimhashDocumentOptions;
+
 /* What is known of rows that are near to each other; see families.c. */
 typedef struct SimhashFamily SimhashFamily;
 

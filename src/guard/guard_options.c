@@ -342,13 +342,13 @@ simhash_guard_read_arguments(Relation root, const Trigger *trigger)
 	asked.column = values[THE_COLUMN].text;
 	asked.radius = (int64) values[THE_DISTANCE].number;
 	asked.within = values[THE_WITHIN].names;
-	asked.document = values[THE_DOCUMENT].text;
-	asked.profile = values[THE_PROFILE].text;
-	asked.similarity = values[THE_SIMILARITY].text;
-	asked.bounded = values[THE_AT_LEAST].text !=NULL;
-	asked.at_least = values[THE_AT_LEAST].number;
-	asked.limited = values[THE_AT_MOST].text !=NULL;
-	asked.at_most = (int64) values[THE_AT_MOST].number;
+	asked.options.document = values[THE_DOCUMENT].text;
+	asked.options.profile = values[THE_PROFILE].text;
+	asked.options.similarity = values[THE_SIMILARITY].text;
+	asked.options.bounded = values[THE_AT_LEAST].text !=NULL;
+	asked.options.at_least = asked.options.bounded ? values[THE_AT_LEAST].number : SIMHASH_AT_LEAST;
+	asked.options.limited = values[THE_AT_MOST].text !=NULL;
+	asked.options.at_most = (int64) values[THE_AT_MOST].number;
 	arguments->terms = simhash_near_read_terms(&asked, root);
 	if (values[THE_COMPARE].text !=NULL)
 		arguments->terms.most = (int) simhash_check_range(asked.who, "compare",

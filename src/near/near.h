@@ -76,13 +76,7 @@ typedef struct NearAsked
 	int64		radius;
 	bool		pairs;			/* pairs are looked for as well, less far */
 	List	   *within;			/* columns of the group */
-	const char *document;		/* NULL for none, as what follows */
-	const char *profile;
-	const char *similarity;
-	bool		bounded;		/* "at_least" is given */
-	double		at_least;
-	bool		limited;		/* "at_most" is given */
-	int64		at_most;
+	SimhashDocumentOptions options;
 	SimhashMeasure fills;		/* what a trigger's own fingerprints estimate */
 } NearAsked;
 
@@ -244,8 +238,8 @@ typedef struct NearApart
 	HeapTuple	row;
 	bool		is_read;		/* what follows is, in memory of that row */
 	bool		names_own;		/* a line names it */
-	int			n;
-	Size		size;			/* room for keys */
+	int64		n;
+	int64		size;			/* room for keys */
 	struct ApartKey *keys;		/* that are named, in their order */
 	uint32	   *parent;			/* of their numbers, for sh_cluster_of() */
 } NearApart;

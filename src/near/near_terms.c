@@ -67,15 +67,15 @@ read_document(const NearAsked *asked, Relation relation, Node *source,
 {
 	Var		   *column = (Var *) simhash_unlabeled(source);
 
-	if (asked->document != NULL)
-		terms->document = find_column(asked, relation, asked->document,
+	if (asked->options.document != NULL)
+		terms->document = find_column(asked, relation, asked->options.document,
 									  "document");
 	else if (column == NULL || terms->measure == SIMHASH_HAMMING)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s: option \"%s\" needs an option document=column",
-						asked->who, asked->similarity ? "similarity" :
-						asked->bounded ? "at_least" : "at_most"),
+						asked->who, asked->options.similarity ? "similarity" :
+						asked->options.bounded ? "at_least" : "at_most"),
 				 errhint("%s", asked->hint)));
 	else if (IsA(column, Var))
 		terms->document = column->varattno;
@@ -90,9 +90,8 @@ read_bound(const NearAsked *asked, Relation relation, NearTerms *terms)
 	bool		hamming = terms->measure == SIMHASH_HAMMING;
 	int			width;
 
-	terms->at_least = !asked->bounded ? SIMHASH_AT_LEAST :
-		simhash_check_share(asked->who, "at_least", asked->at_least);
-	if (hamming != asked->limited || (hamming && asked->bounded))
+	terms->at_least = simhash_check_share(asked->who, "at_least", asked->options.at_least);
+	if (hamming != asked->options.limited || (hamming && asked->options.bounded))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s: \"at_most\" and the similarity \"hamming\" belong together, without \"at_least\"",
@@ -102,7 +101,7 @@ read_bound(const NearAsked *asked, Relation relation, NearTerms *terms)
 		return;
 	width = simhash_near_type(relation, terms->document).width;
 	terms->at_most = (int) simhash_check_range(asked->who, "at_most",
-											   asked->at_most, 0, width, width);
+											   asked->options.at_most, 0, width, width);
 }
 
 /* Find out whether documents are compared, which, and how. */
@@ -115,11 +114,11 @@ read_similarity(const NearAsked *asked, Relation relation, NearTerms *terms)
 	asked->fills != SIMHASH_NO_MEASURE :
 	simhash_get_derivation(source, &derived);
 
-	terms->measure = simhash_get_measure(asked->similarity);
+	terms->measure = simhash_get_measure(asked->options.similarity);
 	if (terms->measure != SIMHASH_NO_MEASURE)
 		read_document(asked, relation, known ? derived.document : NULL, terms);
 	read_bound(asked, relation, terms);
-	if (asked->profile == NULL && known)
+	if (asked->options.profile == NULL && known)
 		terms->profile = derived.profile;
 }
 
@@ -155,13 +154,13 @@ simhash_near_read_terms(const NearAsked *asked, Relation relation)
 	terms.radius = (int) simhash_check_range(asked->who, asked->distance, asked->radius, 0,
 											 asked->pairs ? sh_wide_most(terms.type.width) :
 											 terms.type.width, terms.type.width);
-	terms.profile = asked->profile == NULL ? sh_default_profile :
-		simhash_get_profile(cstring_to_text(asked->profile));
+	terms.profile = asked->options.profile == NULL ? sh_default_profile :
+		simhash_get_profile(cstring_to_text(asked->options.profile));
 	terms.measure = SIMHASH_NO_MEASURE;
-	if (asked->similarity != NULL || asked->bounded || asked->limited)
+	if (asked->options.similarity != NULL || asked->options.bounded || asked->options.limited)
 		read_similarity(asked, relation, &terms);
 	if (asked->fills != SIMHASH_NO_MEASURE)
-		terms.document = find_column(asked, relation, asked->document, "document");
+		terms.document = find_column(asked, relation, asked->options.document, "document");
 	read_group_columns(asked, relation, &terms);
 	return terms;
 }

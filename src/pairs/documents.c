@@ -59,8 +59,7 @@ simhash_document_options(FunctionCallInfo fcinfo, int argument)
 	options.document = simhash_optional_argument(fcinfo, argument);
 	options.similarity = simhash_optional_argument(fcinfo, argument + 1);
 	options.bounded = !PG_ARGISNULL(argument + 2);
-	options.at_least = !options.bounded ? SIMHASH_AT_LEAST
-		: simhash_check_at_least(PG_GETARG_FLOAT8(argument + 2));
+	options.at_least = options.bounded ? PG_GETARG_FLOAT8(argument + 2) : SIMHASH_AT_LEAST;
 	options.profile = simhash_optional_argument(fcinfo, argument + 3);
 	options.limited = !PG_ARGISNULL(argument + 4);
 	options.at_most = options.limited ? PG_GETARG_INT64(argument + 4) : 0;

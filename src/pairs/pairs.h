@@ -28,18 +28,6 @@
 #include "core/pairs/clusters.h"
 #include "core/pairs/wide_pairs.h"
 
-/* How documents are compared, as the arguments of a call say. */
-typedef struct SimhashDocumentOptions
-{
-	const char *document;		/* NULL: it is not said */
-	const char *similarity;		/* the same */
-	bool		bounded;		/* at_least is said */
-	double		at_least;
-	const char *profile;		/* NULL: the default one */
-	bool		limited;		/* at_most is said */
-	int64		at_most;
-} SimhashDocumentOptions;
-
 /* How many arguments say that. */
 #define SIMHASH_DOCUMENT_ARGUMENTS	5
 

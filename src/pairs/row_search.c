@@ -65,6 +65,7 @@ simhash_search_arguments(SimhashRowSearch *search, FunctionCallInfo fcinfo,
 	search->query.relations = search->plan ? simhash_readable : NIL;
 	search->rows.id_type = TupleDescAttr(search->columns, 0)->atttypid;
 	options = simhash_document_options(fcinfo, documents);
+	(void) simhash_check_at_least(options.at_least);
 	search->rows.document = options.document;
 	search->rows.documents = simhash_documents_begin(&options);
 	search->rows.k = simhash_distance_argument(fcinfo, k,

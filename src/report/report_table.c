@@ -486,6 +486,7 @@ simhash_find_table(SimhashTable *table, FunctionCallInfo fcinfo)
 	Node	   *expression;
 	int64		k;
 
+	(void) simhash_check_at_least(options.at_least);
 	simhash_check_not_null(fcinfo, SIMHASH_OF_RELATION, SIMHASH_OF_FINGERPRINT,
 						   SIMHASH_OF_KIND, SIMHASH_OF_WITHIN);
 	memset(table, 0, sizeof *table);

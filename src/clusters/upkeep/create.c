@@ -98,7 +98,7 @@ simhash_upkeep_read_terms(const ClusterSetup *setup)
 												setup->call.relation);
 
 	if (terms.measure == SIMHASH_NO_MEASURE &&
-		(setup->asked.document != NULL || setup->asked.profile != NULL))
+		(setup->asked.options.document != NULL || setup->asked.options.profile != NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("arguments \"document\" and \"profile\" are for similarity or at_least, which are not given"),

@@ -50,6 +50,8 @@
  */
 #include "clusters/upkeep/step.h"
 
+#include "pairs/pairs.h"
+
 PG_FUNCTION_INFO_V1(simhash_add_clusters);
 PG_FUNCTION_INFO_V1(simhash_drop_clusters);
 
@@ -204,13 +206,7 @@ get_arguments(ClusterSetup *setup, FunctionCallInfo fcinfo)
 			.pairs = true,
 			.radius = PG_GETARG_INT64(2),
 			.within = simhash_get_columns(PG_GETARG_ARRAYTYPE_P(6), "within"),
-			.document = simhash_optional_argument(fcinfo, 7),
-			.profile = simhash_optional_argument(fcinfo, 10),
-			.similarity = simhash_optional_argument(fcinfo, 8),
-			.bounded = !PG_ARGISNULL(9),
-			.at_least = PG_ARGISNULL(9) ? 0 : PG_GETARG_FLOAT8(9),
-			.limited = !PG_ARGISNULL(11),
-			.at_most = PG_ARGISNULL(11) ? 0 : PG_GETARG_INT64(11),
+			.options = simhash_document_options(fcinfo, 7),
 			.fills = SIMHASH_NO_MEASURE
 	};
 	setup->since = get_name(fcinfo, 5);
