@@ -31,6 +31,20 @@ simhash_make_hash(const char *name, int entries, Size key, Size entry,
 }
 
 /*
+ * Have a list that is full be twice as long, with room for so many at first; it is in
+ * memory of the context that was current then.
+ */
+#define simhash_make_room(list, n, room, first) \
+	do { \
+		if ((n) == (room)) \
+		{ \
+			(room) = Max(2 * (room), first); \
+			(list) = (list) == NULL ? palloc((room) * sizeof *(list)) : \
+				repalloc_huge(list, (room) * sizeof *(list)); \
+		} \
+	} while (0)
+
+/*
  * Set a setting until AtEOXact_GUC(), or a subtransaction ends (GUC_ACTION_SAVE), or
  * the transaction (GUC_ACTION_LOCAL).
  */

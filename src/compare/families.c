@@ -27,6 +27,7 @@
 #include "compare/compare.h"
 
 #include "nodes/bitmapset.h"
+#include "utils/builtins.h"
 
 #define SLOT_OF_WORD(i)	(2 * (i) + 1)
 #define SLOT_OF_GAP(i)	(2 * (i))	/* before the word */
@@ -103,16 +104,6 @@ simhash_family_add(SimhashFamily *family, const SimhashWords *words)
 	family->rows++;
 }
 
-/* For qsort: fillers. */
-static int
-compare_fillers(const void *a, const void *b)
-{
-	uint32		x = *(const uint32 *) a;
-	uint32		y = *(const uint32 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Is a place an entry, by what the rows have there? */
 static bool
 is_entry(uint32 *fillers, uint32 rows)
@@ -120,7 +111,7 @@ is_entry(uint32 *fillers, uint32 rows)
 	uint32		first = 0;
 	uint32		second = 0;
 
-	qsort(fillers, rows, sizeof *fillers, compare_fillers);
+	qsort(fillers, rows, sizeof *fillers, oid_cmp);
 	for (uint32 i = 0, n; i < rows; i += n)
 	{
 		for (n = 1; i + n < rows && fillers[i + n] == fillers[i]; n++)

@@ -309,13 +309,7 @@ note_label(Layout *layout, const unsigned char *from, const unsigned char *end)
 	label.item = read_item(from, end, &label);
 	if (!label.item && (end - from > 64 || !read_page(from, end, &label)))
 		return;
-	if (layout->n == layout->room)
-	{
-		layout->room = layout->room == 0 ? 64 : layout->room * 2;
-		layout->labels = layout->labels == NULL ?
-			palloc(layout->room * sizeof label) :
-			repalloc_huge(layout->labels, layout->room * sizeof label);
-	}
+	simhash_make_room(layout->labels, layout->n, layout->room, 64);
 	layout->labels[layout->n++] = label;
 }
 

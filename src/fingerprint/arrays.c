@@ -60,15 +60,6 @@ simhash_get_texts(ArrayType *array, const char *what, Datum **texts)
 								TYPALIGN_INT, what, texts);
 }
 
-/* The same of an array of names, which is an argument. */
-int
-simhash_get_names(ArrayType *array, const char *argument, Datum **names)
-{
-	return simhash_get_elements(array, NAMEOID, NAMEDATALEN, false,
-								TYPALIGN_CHAR,
-								psprintf("names in argument \"%s\"", argument), names);
-}
-
 /* The names of columns in an argument, as strings. */
 List	   *
 simhash_get_columns(ArrayType *array, const char *argument)

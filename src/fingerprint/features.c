@@ -44,14 +44,7 @@ simhash_list_hash(SimhashFeatures *features, uint64 hash)
 		features->numbers = palloc(sizeof *features->numbers);
 		simhash_init_tally(features->numbers, CurrentMemoryContext);
 	}
-	if (features->n == features->allocated)
-	{
-		features->allocated = Max(2 * features->allocated, FEATURES_FIRST);
-		features->list = features->list == NULL ?
-			palloc(features->allocated * sizeof *features->list) :
-			repalloc_huge(features->list,
-						  features->allocated * sizeof *features->list);
-	}
+	simhash_make_room(features->list, features->n, features->allocated, FEATURES_FIRST);
 	number = sh_tally_count(features->numbers, hash);
 	if (*number == 0)
 	{

@@ -140,8 +140,6 @@ extern int	simhash_get_elements(ArrayType *array, Oid type, int16 length,
 								 Datum **elements);
 extern int	simhash_get_texts(ArrayType *array, const char *what,
 							  Datum **texts);
-extern int	simhash_get_names(ArrayType *array, const char *argument,
-							  Datum **names);
 extern List *simhash_get_columns(ArrayType *array, const char *argument);
 extern double simhash_check_weight(double weight);
 extern int	simhash_get_pairs(ArrayType *features_array,

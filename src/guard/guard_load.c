@@ -358,8 +358,6 @@ Datum
 _simhash_guard_load_row(PG_FUNCTION_ARGS)
 {
 	NearLoad   *load = simhash_near_loading;
-	Oid			output;
-	bool		varlena;
 
 	if (load != NULL && load->command == InvalidCommandId)
 		load->command = GetActiveSnapshot()->curcid;
@@ -369,11 +367,9 @@ _simhash_guard_load_row(PG_FUNCTION_ARGS)
 		pfree(load->id);
 	load->id = NULL;
 	if (!PG_ARGISNULL(0))
-	{
-		getTypeOutputInfo(get_fn_expr_argtype(fcinfo->flinfo, 0), &output, &varlena);
 		load->id = MemoryContextStrdup(load->context,
-									   OidOutputFunctionCall(output, PG_GETARG_DATUM(0)));
-	}
+									   simhash_write_value(PG_GETARG_DATUM(0),
+														   get_fn_expr_argtype(fcinfo->flinfo, 0)));
 	if (++load->rows % SIMHASH_SAY_EVERY == 0)
 		simhash_progress_rows("inserting", load->rows);
 	PG_RETURN_BOOL(true);

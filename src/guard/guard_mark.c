@@ -103,17 +103,6 @@ write_own(GuardTrigger *guard, Form_pg_attribute target, const TriggerData *data
 	return own;
 }
 
-/* Does a mark lead to the row at hand? */
-static bool
-leads_to_own(Form_pg_attribute target, NullableDatum mark, const char *own)
-{
-	Oid			output;
-	bool		varlena;
-
-	getTypeOutputInfo(target->atttypid, &output, &varlena);
-	return own != NULL && strcmp(OidOutputFunctionCall(output, mark.value), own) == 0;
-}
-
 /* The mark of a row that is in a slot, in memory of the current context. */
 static NullableDatum
 get_mark(Form_pg_attribute target, const NearTable *table, TupleTableSlot *slot)
@@ -198,7 +187,7 @@ find_original(GuardTrigger *guard, const TriggerData *data, HeapTuple row)
 		MarkFate	fate;
 
 		CHECK_FOR_INTERRUPTS();
-		if (leads_to_own(target, mark, own))
+		if (own != NULL && strcmp(simhash_write_value(mark.value, target->atttypid), own) == 0)
 		{
 			Datum	   *own_mark = palloc(sizeof *own_mark);
 

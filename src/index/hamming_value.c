@@ -120,6 +120,7 @@ int
 hamming_known_state(Relation index, HammingIndexState *state)
 {
 	int32		width = SH_BITS;
+	SimhashBallAttributes ball;
 	Oid			type;
 
 	state->columns = index->rd_index->indnkeyatts;
@@ -127,7 +128,7 @@ hamming_known_state(Relation index, HammingIndexState *state)
 	type = index->rd_opcintype[state->fingerprint];
 	state->indexed = type == INT8OID ? SIMHASH_FINGERPRINTS :
 		type == BITOID ? SIMHASH_BITS :
-		simhash_is_bit_ball(type) ? SIMHASH_BIT_BALLS : SIMHASH_BALLS;
+		simhash_ball_center_type(type, -1, &ball) == VARBITOID ? SIMHASH_BIT_BALLS : SIMHASH_BALLS;
 	if ((state->indexed == SIMHASH_BITS ||
 		 state->indexed == SIMHASH_BIT_BALLS) &&
 		(bits_type(index, state, &width) != BITOID || width <= 0))

@@ -57,7 +57,8 @@ static void
 get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
 {
 	Datum	   *values;
-	int			n = simhash_get_names(array, "columns", &values);
+	int			n = simhash_get_elements(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
+										 "names in argument \"columns\"", &values);
 
 	if (n != SH_BLOCKS)
 		ereport(ERROR,

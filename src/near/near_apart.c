@@ -168,11 +168,7 @@ put_line(NearApart *apart, const char *gone, const char *kept)
 {
 	if (gone == NULL || kept == NULL)
 		return;
-	if ((Size) apart->n == apart->size)
-	{
-		apart->size *= 2;
-		apart->keys = repalloc_huge(apart->keys, apart->size * sizeof *apart->keys);
-	}
+	simhash_make_room(apart->keys, apart->n, apart->size, 64);
 	apart->keys[apart->n] = (ApartKey)
 	{
 		gone, apart->n
@@ -233,8 +229,8 @@ read_lines(NearApart *apart)
 	apart->is_read = true;
 	apart->names_own = false;
 	apart->n = 0;
-	apart->size = 64;
-	apart->keys = palloc(apart->size * sizeof *apart->keys);
+	apart->size = 0;
+	apart->keys = NULL;
 	ExecStoreHeapTuple(apart->row, apart->slot, false);
 	key = simhash_near_write_key(apart->slot, columns);
 	ExecClearTuple(apart->slot);

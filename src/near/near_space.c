@@ -180,14 +180,10 @@ simhash_near_write_key(TupleTableSlot *slot, List *columns)
 	{
 		bool		isnull;
 		Datum		value = slot_getattr(slot, lfirst_int(lc), &isnull);
-		Oid			output;
-		bool		varlena;
 
 		if (isnull)
 			return NULL;
-		getTypeOutputInfo(TupleDescAttr(slot->tts_tupleDescriptor, lfirst_int(lc) - 1)->atttypid,
-						  &output, &varlena);
-		texts = lappend(texts, OidOutputFunctionCall(output, value));
+		texts = lappend(texts, simhash_write_value(value, TupleDescAttr(slot->tts_tupleDescriptor, lfirst_int(lc) - 1)->atttypid));
 	}
 	return simhash_near_join_key(texts);
 }

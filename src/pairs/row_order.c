@@ -13,6 +13,8 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "search/search.h"
+
 /* What a comparison of two rows by id needs. */
 typedef struct IdOrder
 {
@@ -98,14 +100,11 @@ simhash_order_rows(SimhashRows *rows, bool sort, void *memory)
 	qsort_arg(numbers, rows->n, sizeof *numbers, compare_ids, &order);
 	for (uint32 i = 1; i < rows->n; i++)
 	{
-		Oid			output;
-		bool		varlena;
 		char	   *id;
 
 		if (compare_ids(&numbers[i - 1], &numbers[i], &order) != 0)
 			continue;
-		getTypeOutputInfo(rows->id_type, &output, &varlena);
-		id = OidOutputFunctionCall(output, simhash_row_id(rows, numbers[i]));
+		id = simhash_write_value(simhash_row_id(rows, numbers[i]), rows->id_type);
 		ereport(ERROR,
 				(errcode(ERRCODE_CARDINALITY_VIOLATION),
 				 errmsg("the query yields the id %s more than once", id),

@@ -275,15 +275,6 @@ simhash_ball_center_type(Oid type, int32 typmod, SimhashBallAttributes *attribut
 	return center;
 }
 
-/* Is a type the row type of balls whose center is a bit string? */
-bool
-simhash_is_bit_ball(Oid type)
-{
-	SimhashBallAttributes attributes;
-
-	return simhash_ball_center_type(type, -1, &attributes) == VARBITOID;
-}
-
 /*
  * expression_tree_walker: may the value depend on a row?  Parameters within a
  * plan may.

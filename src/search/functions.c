@@ -13,6 +13,7 @@
 #include "access/transam.h"
 #include "catalog/pg_language.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 /* What the script calls our library, whatever directory it is in. */
@@ -43,6 +44,17 @@ may_be_ours(Oid function)
 	}
 	ReleaseSysCache(tuple);
 	return result;
+}
+
+/* A value as a text, by the output function of its type. */
+char	   *
+simhash_write_value(Datum value, Oid type)
+{
+	Oid			output;
+	bool		varlena;
+
+	getTypeOutputInfo(type, &output, &varlena);
+	return OidOutputFunctionCall(output, value);
 }
 
 /*

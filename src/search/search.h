@@ -129,6 +129,7 @@ simhash_unlabeled(Node *expression)
 }
 
 /* functions.c */
+extern char *simhash_write_value(Datum value, Oid type);
 extern PGFunction simhash_c_function(Oid function);
 extern bool simhash_may_call(PlannerInfo *root, Oid function);
 extern Oid	simhash_own_function(PlannerInfo *root, Oid schema,
@@ -146,7 +147,6 @@ extern int	simhash_check_radius(int64 radius, int bits);
 extern bool simhash_get_ball(Datum datum, Oid center_type, bool complain,
 							 SimhashBall *ball);
 extern SimhashBits simhash_get_bits(Datum datum);
-extern bool simhash_is_bit_ball(Oid type);
 extern Datum simhash_make_ball(TupleDesc desc, Oid center_type, Datum center,
 							   int64 radius);
 extern bool simhash_find_ball_attributes(TupleDesc desc, Oid center,

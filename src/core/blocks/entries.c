@@ -444,19 +444,12 @@ add_work(ShSearchWork *sum, const ShSearchWork *work)
 	sum->cost += work->cost;
 }
 
-/* The cost of one shell of a block, whatever the other blocks. */
-static double
-shell_cost(const ShExtent *extent, int block, int radius)
-{
-	return shell_work(extent, block, radius, SH_ANY).cost;
-}
-
 /* What the next shell of a block costs; infinity if there is none left. */
 static double
 next_cost(const ShExtent *extent, int block, int done)
 {
 	return done < extent->layout->widths[block] ?
-		shell_cost(extent, block, done + 1) : HUGE_VAL;
+		shell_work(extent, block, done + 1, SH_ANY).cost : HUGE_VAL;
 }
 
 /* Put down what the radii of a plan cost, all chains considered. */
