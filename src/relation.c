@@ -77,6 +77,25 @@ simhash_check_owner(Oid relation)
 }
 
 /*
+ * Have the extension stay while the transaction lasts; returns the schema of a function
+ * of it, and fails if that is gone.
+ */
+Oid
+simhash_lock_extension(Oid function)
+{
+	Oid			schema;
+
+	LockDatabaseObject(ExtensionRelationId, getExtensionOfObject(ProcedureRelationId, function),
+					   0, AccessShareLock);
+	schema = get_func_namespace(function);
+	if (!OidIsValid(schema))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("function with OID %u does not exist", function)));
+	return schema;
+}
+
+/*
  * Open and lock a table or partitioned table for a function of ours, which nobody can
  * drop from then on; fails unless the user owns it.  The hint is for those who name
  * something else.
@@ -87,12 +106,7 @@ simhash_open_table(Oid oid, LOCKMODE lockmode, Oid function, const char *hint)
 	Relation	relation;
 
 	simhash_check_owner(oid);
-	LockDatabaseObject(ExtensionRelationId, getExtensionOfObject(ProcedureRelationId, function),
-					   0, AccessShareLock);
-	if (!OidIsValid(get_func_namespace(function)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function with OID %u does not exist", function)));
+	(void) simhash_lock_extension(function);
 	relation = try_relation_open(oid, lockmode);
 	/* Before the lock was there it may have got another owner, or gone. */
 	simhash_check_owner(oid);

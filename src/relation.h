@@ -30,6 +30,7 @@ extern SimhashRole simhash_become(Oid owner, int flags);
 extern void simhash_become_again(const SimhashRole *before);
 pg_noreturn extern void simhash_complain_of_missing(Oid relation);
 extern void simhash_check_owner(Oid relation);
+extern Oid	simhash_lock_extension(Oid function);
 extern Relation simhash_open_table(Oid oid, LOCKMODE lockmode,
 								   Oid function, const char *hint);
 extern AttrNumber simhash_find_column(Oid table, const char *name,

@@ -120,7 +120,7 @@ is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
 	fingerprint = simhash_near_fingerprint(&terms->type, value);
 	if (simhash_near_distance(&fingerprint, &near->search.center) > terms->radius)
 		return false;
-	return terms->measure == SIMHASH_NO_MEASURE ||
+	return terms->compare.measure == SIMHASH_NO_MEASURE ||
 		simhash_near_similarity(terms, &near->stored, near->search.document,
 								simhash_near_get_document(&near->stored,
 														  data->tg_trigslot)) >= 0;

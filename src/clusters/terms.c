@@ -256,16 +256,16 @@ take_value(ClusterTerms *terms, const char *key, Node *value, Var *before)
 	else if (strcmp(key, "k") == 0)
 		terms->terms.radius = DatumGetInt32(get_constant(terms, value, INT4OID));
 	else if (strcmp(key, "similarity") == 0)
-		terms->terms.measure =
+		terms->terms.compare.measure =
 			simhash_get_measure(TextDatumGetCString(get_constant(terms, value, TEXTOID)));
 	else if (strcmp(key, "at_least") == 0)
-		terms->terms.at_least =
+		terms->terms.compare.at_least =
 			simhash_check_at_least(DatumGetFloat8(get_constant(terms, value,
 															   FLOAT8OID)));
 	else if (strcmp(key, "at_most") == 0)
-		terms->terms.at_most = DatumGetInt32(get_constant(terms, value, INT4OID));
+		terms->terms.compare.at_most = DatumGetInt32(get_constant(terms, value, INT4OID));
 	else if (strcmp(key, "profile") == 0)
-		terms->terms.profile =
+		terms->terms.compare.profile =
 			simhash_get_profile(DatumGetTextPP(get_constant(terms, value, TEXTOID)));
 	else if (strcmp(key, "later") == 0)
 		terms->later = DatumGetBool(get_constant(terms, value, BOOLOID));
@@ -338,7 +338,7 @@ simhash_clusters_complete(const ClusterTerms *terms)
 {
 	const NearTerms *its = &terms->terms;
 	int			kind = terms->star ? CLUSTER_STAR : CLUSTER_CONNECTED;
-	bool		compared = its->measure != SIMHASH_NO_MEASURE;
+	bool		compared = its->compare.measure != SIMHASH_NO_MEASURE;
 	bool		complete = compared == (its->document > 0 || its->expression != NULL);
 
 	complete &= (terms->document > 0) == (terms->star && compared);
@@ -373,8 +373,8 @@ read_row(const Deed *deed)
 	terms->clusters = deed->clusters;
 	terms->policy = deed->policy;
 	terms->root = deed->root;
-	terms->terms.measure = SIMHASH_NO_MEASURE;
-	terms->terms.profile = sh_default_profile;
+	terms->terms.compare.measure = SIMHASH_NO_MEASURE;
+	terms->terms.compare.profile = sh_default_profile;
 	terms->terms.group = palloc0(n * sizeof(AttrNumber));
 	terms->group = palloc0(n * sizeof(AttrNumber));
 	if (n % 2 != 0)
@@ -391,8 +391,8 @@ read_row(const Deed *deed)
 		if (IsA(value, Var))
 			before = (Var *) value;
 	}
-	if (terms->terms.measure != SIMHASH_NO_MEASURE &&
-		terms->terms.measure != SIMHASH_HAMMING && terms->terms.document == 0)
+	if (terms->terms.compare.measure != SIMHASH_NO_MEASURE &&
+		terms->terms.compare.measure != SIMHASH_HAMMING && terms->terms.document == 0)
 		find_expression(terms);
 	if (!simhash_clusters_complete(terms))
 		simhash_clusters_complain(terms->clusters);
@@ -582,15 +582,15 @@ simhash_clusters_write(const ClusterTerms *terms, Oid function)
 		write_column(&text, terms, "within", false, its->group[i]);
 		write_column(&text, terms, "within", true, terms->group[i]);
 	}
-	if (its->measure != SIMHASH_NO_MEASURE)
+	if (its->compare.measure != SIMHASH_NO_MEASURE)
 		appendStringInfo(&text, ", 'similarity'::pg_catalog.text, '%s'::pg_catalog.text"
 						 ", 'at_least'::pg_catalog.text, '%.17g'::pg_catalog.float8"
 						 ", 'profile'::pg_catalog.text, %s::pg_catalog.text",
-						 simhash_measures[terms->terms.measure].name, its->at_least,
-						 quote_literal_cstr(its->profile->name));
-	if (its->measure == SIMHASH_HAMMING)
+						 simhash_measures[terms->terms.compare.measure].name, its->compare.at_least,
+						 quote_literal_cstr(its->compare.profile->name));
+	if (its->compare.measure == SIMHASH_HAMMING)
 		appendStringInfo(&text, ", 'at_most'::pg_catalog.text, '%d'::pg_catalog.int4",
-						 its->at_most);
+						 (int) its->compare.at_most);
 	if (terms->later)
 		appendStringInfoString(&text, ", 'later'::pg_catalog.text, true");
 	if (OidIsValid(terms->work))

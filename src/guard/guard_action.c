@@ -97,7 +97,7 @@ match_similarity(const GuardTrigger *guard, const NearMatch *match)
 	const NearDocument *document = &match->table->document;
 	Bitmapset  *columns = simhash_near_document_columns(&space->terms);
 
-	if (space->terms.measure == SIMHASH_NO_MEASURE)
+	if (space->terms.compare.measure == SIMHASH_NO_MEASURE)
 		return -1;
 	for (int i = -1; (i = bms_next_member(columns, i)) >= 0;)
 	{
@@ -117,7 +117,7 @@ match_similarity(const GuardTrigger *guard, const NearMatch *match)
 static char *
 match_detail(const GuardTrigger *guard, const NearMatch *match, List *columns)
 {
-	const SimhashMeasureKind *kind = &simhash_measures[guard->arguments.terms.measure];
+	const SimhashMeasureKind *kind = &simhash_measures[guard->arguments.terms.compare.measure];
 	double		similarity = match_similarity(guard, match);
 	StringInfoData names;
 	StringInfoData values;
@@ -139,7 +139,7 @@ match_detail(const GuardTrigger *guard, const NearMatch *match, List *columns)
 	if (similarity < 0)
 		return psprintf("The row with key (%s)=(%s) is at distance %d.",
 						names.data, values.data, match->distance);
-	if (guard->arguments.terms.measure == SIMHASH_HAMMING)
+	if (guard->arguments.terms.compare.measure == SIMHASH_HAMMING)
 		return psprintf("The row with key (%s)=(%s) is at distance %d, and its document at distance %.0f.",
 						names.data, values.data, match->distance, similarity);
 	return psprintf("The row with key (%s)=(%s) is at distance %d%s%s%s and has a %s similarity of %.4f.",
@@ -153,20 +153,20 @@ match_detail(const GuardTrigger *guard, const NearMatch *match, List *columns)
 static int
 guard_hint(const char *name, const NearTerms *terms, bool unseen)
 {
-	const SimhashMeasureKind *kind = &simhash_measures[terms->measure];
+	const SimhashMeasureKind *kind = &simhash_measures[terms->compare.measure];
 
 	if (unseen)
 		return errhint("Trigger \"%s\" compares a row with at most %d documents, and takes further rows within distance %d for near-duplicates.",
 					   name, terms->most, terms->radius);
-	if (terms->measure == SIMHASH_NO_MEASURE)
+	if (terms->compare.measure == SIMHASH_NO_MEASURE)
 		return errhint("Trigger \"%s\" takes rows within distance %d for near-duplicates.",
 					   name, terms->radius);
-	if (terms->measure == SIMHASH_HAMMING)
+	if (terms->compare.measure == SIMHASH_HAMMING)
 		return errhint("Trigger \"%s\" takes rows within distance %d, with documents within distance %d, for near-duplicates.",
-					   name, terms->radius, terms->at_most);
+					   name, terms->radius, (int) terms->compare.at_most);
 	return errhint("Trigger \"%s\" takes rows within distance %d, %s%swith a %s similarity of at least %g, for near-duplicates.",
 				   name, terms->radius, kind->aligned ? kind->name : "",
-				   kind->aligned ? ", " : "", kind->called, terms->at_least);
+				   kind->aligned ? ", " : "", kind->called, terms->compare.at_least);
 }
 
 /*

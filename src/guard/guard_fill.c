@@ -21,7 +21,7 @@ compute_fingerprint(const GuardArguments *arguments, Datum document,
 	uint64		words[SH_WORDS];
 
 	if (!*isnull)
-		*isnull = !family(arguments->terms.profile, DatumGetTextPP(document), n, words);
+		*isnull = !family(arguments->terms.compare.profile, DatumGetTextPP(document), n, words);
 	if (*isnull)
 		return (Datum) 0;
 	return arguments->terms.type.oid == BITOID ? simhash_make_bits(words, n) :

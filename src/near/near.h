@@ -93,11 +93,8 @@ typedef struct NearTerms
 	Interval   *period;			/* by which it may differ from ours */
 	AttrNumber	document;		/* that is compared, or fills: a column, or 0 */
 	Node	   *expression;		/* for it, in place of a column, or NULL */
-	SimhashMeasure measure;		/* of the documents' similarity */
-	double		at_least;		/* between near-duplicates */
-	int			at_most;		/* bits, by SIMHASH_HAMMING */
+	SimhashComparison compare;	/* of documents; arrays and width are not set */
 	int			most;			/* rows that one is compared with; 0: no bound */
-	const ShProfile *profile;	/* of the document */
 } NearTerms;
 
 /* How documents are had from the rows of a table; all zero if none are. */

@@ -38,7 +38,7 @@ document_type(Relation relation, const NearTerms *terms)
 	exprType(terms->expression) : column->atttypid;
 	Oid			read_as = simhash_document_type(SIMHASH_JACCARD, type);
 
-	if (terms->measure == SIMHASH_HAMMING)
+	if (terms->compare.measure == SIMHASH_HAMMING)
 		return simhash_near_type(relation, terms->document).oid;
 	if (!OidIsValid(read_as))
 		ereport(ERROR,
@@ -160,22 +160,19 @@ double
 simhash_near_similarity(const NearTerms *terms, const NearDocument *kind,
 						text *document, text *other)
 {
-	SimhashComparison comparison = {.width = 0};
+	SimhashComparison comparison = terms->compare;
 	double		similarity;
 
 	if (document == NULL || other == NULL)
 		return -1;
-	if (terms->measure == SIMHASH_HAMMING)
+	if (comparison.measure == SIMHASH_HAMMING)
 	{
 		SimhashBits a = simhash_get_bits(PointerGetDatum(document));
 		SimhashBits b = simhash_get_bits(PointerGetDatum(other));
 		int			distance = simhash_bits_distance(&a, &b);
 
-		return distance <= terms->at_most ? distance : -1;
+		return distance <= comparison.at_most ? distance : -1;
 	}
-	comparison.measure = terms->measure;
-	comparison.at_least = terms->at_least;
-	comparison.profile = terms->profile;
 	comparison.arrays = kind->type == TEXTARRAYOID;
 	return simhash_compare(&comparison, DatumGetTextPP(PointerGetDatum(document)),
 						   DatumGetTextPP(PointerGetDatum(other)),

@@ -95,7 +95,7 @@ keeps_fingerprint(const NearTrigger *near, const TriggerData *data)
 		if (simhash_near_distance(&old, &near->search.center) != 0)
 			return false;
 	}
-	return (!isnull && near->terms.measure == SIMHASH_NO_MEASURE) ||
+	return (!isnull && near->terms.compare.measure == SIMHASH_NO_MEASURE) ||
 		simhash_near_same_document(simhash_near_get_document(&near->stored,
 															 data->tg_trigslot),
 								   near->search.document);

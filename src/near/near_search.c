@@ -130,7 +130,7 @@ has_similar_document(NearSearch *search, const NearTable *table,
 	text	   *document;
 	bool		similar;
 
-	if (table->terms.measure == SIMHASH_NO_MEASURE)
+	if (table->terms.compare.measure == SIMHASH_NO_MEASURE)
 		return true;
 	search->compared++;
 	if (is_beyond(search))
@@ -532,7 +532,7 @@ search_table(NearSearch *search, const NearTable *table)
 	Relation	relation = table_open(table->table, NoLock);
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
 
-	if (search->visit == NULL && table->terms.measure != SIMHASH_NO_MEASURE)
+	if (search->visit == NULL && table->terms.compare.measure != SIMHASH_NO_MEASURE)
 		search_and_compare(search, table, relation, slot);
 	else
 		search_indexes(search, table, relation, slot);

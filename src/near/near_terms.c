@@ -70,7 +70,7 @@ read_document(const NearAsked *asked, Relation relation, Node *source,
 	if (asked->options.document != NULL)
 		terms->document = find_column(asked, relation, asked->options.document,
 									  "document");
-	else if (column == NULL || terms->measure == SIMHASH_HAMMING)
+	else if (column == NULL || terms->compare.measure == SIMHASH_HAMMING)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s: option \"%s\" needs an option document=column",
@@ -87,10 +87,10 @@ read_document(const NearAsked *asked, Relation relation, Node *source,
 static void
 read_bound(const NearAsked *asked, Relation relation, NearTerms *terms)
 {
-	bool		hamming = terms->measure == SIMHASH_HAMMING;
+	bool		hamming = terms->compare.measure == SIMHASH_HAMMING;
 	int			width;
 
-	terms->at_least = simhash_check_share(asked->who, "at_least", asked->options.at_least);
+	terms->compare.at_least = simhash_check_share(asked->who, "at_least", asked->options.at_least);
 	if (hamming != asked->options.limited || (hamming && asked->options.bounded))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -100,8 +100,8 @@ read_bound(const NearAsked *asked, Relation relation, NearTerms *terms)
 	if (!hamming)
 		return;
 	width = simhash_near_type(relation, terms->document).width;
-	terms->at_most = (int) simhash_check_range(asked->who, "at_most",
-											   asked->options.at_most, 0, width, width);
+	terms->compare.at_most = simhash_check_range(asked->who, "at_most",
+												 asked->options.at_most, 0, width, width);
 }
 
 /* Find out whether documents are compared, which, and how. */
@@ -114,12 +114,12 @@ read_similarity(const NearAsked *asked, Relation relation, NearTerms *terms)
 	asked->fills != SIMHASH_NO_MEASURE :
 	simhash_get_derivation(source, &derived);
 
-	terms->measure = simhash_get_measure(asked->options.similarity);
-	if (terms->measure != SIMHASH_NO_MEASURE)
+	terms->compare.measure = simhash_get_measure(asked->options.similarity);
+	if (terms->compare.measure != SIMHASH_NO_MEASURE)
 		read_document(asked, relation, known ? derived.document : NULL, terms);
 	read_bound(asked, relation, terms);
 	if (asked->options.profile == NULL && known)
-		terms->profile = derived.profile;
+		terms->compare.profile = derived.profile;
 }
 
 /* Find the columns of the group. */
@@ -154,9 +154,9 @@ simhash_near_read_terms(const NearAsked *asked, Relation relation)
 	terms.radius = (int) simhash_check_range(asked->who, asked->distance, asked->radius, 0,
 											 asked->pairs ? sh_wide_most(terms.type.width) :
 											 terms.type.width, terms.type.width);
-	terms.profile = asked->options.profile == NULL ? sh_default_profile :
+	terms.compare.profile = asked->options.profile == NULL ? sh_default_profile :
 		simhash_get_profile(cstring_to_text(asked->options.profile));
-	terms.measure = SIMHASH_NO_MEASURE;
+	terms.compare.measure = SIMHASH_NO_MEASURE;
 	if (asked->options.similarity != NULL || asked->options.bounded || asked->options.limited)
 		read_similarity(asked, relation, &terms);
 	if (asked->fills != SIMHASH_NO_MEASURE)

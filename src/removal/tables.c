@@ -168,18 +168,10 @@ void
 simhash_removal_find_table(Removal *removal)
 {
 	SimhashTable rows = {.oid = removal->relation};
-	Oid			schema;
+	Oid			schema = simhash_lock_extension(removal->function);
 	const char *name;
 	const char *unfit;
 
-	LockDatabaseObject(ExtensionRelationId,
-					   getExtensionOfObject(ProcedureRelationId, removal->function),
-					   0, AccessShareLock);
-	schema = get_func_namespace(removal->function);
-	if (!OidIsValid(schema))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("function with OID %u does not exist", removal->function)));
 	simhash_removal_lock_schema(removal, schema);
 	simhash_removal_word(removal, "schema", quote_identifier(get_namespace_name(schema)));
 	removal->table = simhash_removal_table(removal, removal->relation);

@@ -97,14 +97,14 @@ simhash_upkeep_read_terms(const ClusterSetup *setup)
 	NearTerms	terms = simhash_near_read_terms(&setup->asked,
 												setup->call.relation);
 
-	if (terms.measure == SIMHASH_NO_MEASURE &&
+	if (terms.compare.measure == SIMHASH_NO_MEASURE &&
 		(setup->asked.options.document != NULL || setup->asked.options.profile != NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("arguments \"document\" and \"profile\" are for similarity or at_least, which are not given"),
 				 errhint("Give similarity => 'jaccard', too, or leave them out.")));
 
-	if (terms.measure == SIMHASH_CONTAINMENT && !setup->star)
+	if (terms.compare.measure == SIMHASH_CONTAINMENT && !setup->star)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("similarity \"containment\" is for clusters of the kind star"),
@@ -112,7 +112,7 @@ simhash_upkeep_read_terms(const ClusterSetup *setup)
 				 errhint("Give kind => 'star', or similarity => 'jaccard'.")));
 
 	/* Everybody can read the deed, so it must not name the seed of a profile. */
-	terms.profile = sh_profile_plain(terms.profile);
+	terms.compare.profile = sh_profile_plain(terms.compare.profile);
 	check_columns(setup, &terms);
 	return terms;
 }

@@ -261,16 +261,16 @@ write_documents(const ClusterTerms *terms)
 {
 	const NearTerms *its = &terms->terms;
 
-	if (its->measure == SIMHASH_NO_MEASURE)
+	if (its->compare.measure == SIMHASH_NO_MEASURE)
 		return "NULL::pg_catalog.text, NULL::pg_catalog.text,"
 			" NULL::pg_catalog.float8, NULL::pg_catalog.text,"
 			" NULL::pg_catalog.int8";
 	return psprintf("'" DOCUMENT "'::pg_catalog.text, '%s'::pg_catalog.text,"
 					" '%.17g'::pg_catalog.float8, %s::pg_catalog.text,"
 					" %s::pg_catalog.int8",
-					simhash_measures[its->measure].name, its->at_least,
-					quote_literal_cstr(its->profile->name),
-					its->measure == SIMHASH_HAMMING ? psprintf("'%d'", its->at_most) : "NULL");
+					simhash_measures[its->compare.measure].name, its->compare.at_least,
+					quote_literal_cstr(its->compare.profile->name),
+					its->compare.measure == SIMHASH_HAMMING ? psprintf("'%d'", (int) its->compare.at_most) : "NULL");
 }
 
 /*
@@ -286,7 +286,7 @@ write_rows(const ClusterCall *call, const char *within, const char *condition,
 	return psprintf("SELECT %s, %s%s%s%s FROM %s AS t WHERE %s IS NOT NULL%s%s%s",
 					theirs ? "t.ctid" : simhash_upkeep_sql(call, "&k"),
 					fingerprint,
-					call->terms->terms.measure == SIMHASH_NO_MEASURE ? "" :
+					call->terms->terms.compare.measure == SIMHASH_NO_MEASURE ? "" :
 					simhash_upkeep_sql(call, theirs ? ", t.&D AS \"" DOCUMENT "\"" :
 									   ", &w AS \"" DOCUMENT "\""),
 					within == NULL ? "" : psprintf(", %s", within),
