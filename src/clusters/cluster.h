@@ -257,7 +257,7 @@ extern void simhash_clusters_note_merge(Oid clusters, int64 cluster,
 extern bool simhash_clusters_any_merge(void);
 extern bool simhash_clusters_is_merge(Oid clusters, int64 cluster,
 									  const NearFingerprint *fingerprint);
-extern void simhash_clusters_note_row(const ClusterTrigger *its,
+extern void simhash_clusters_note_row(const ClusterTrigger *trigger,
 									  int64 cluster, int64 number);
 extern List *simhash_clusters_forget_start(Oid clusters, int64 cluster,
 										   int64 number);
@@ -277,14 +277,14 @@ extern bool simhash_clusters_get_number(Relation relation, HeapTuple row,
 										AttrNumber column, int64 *number);
 
 /* star.c */
-extern int64 simhash_clusters_join_star(ClusterTrigger *its);
+extern int64 simhash_clusters_join_star(ClusterTrigger *trigger);
 extern void simhash_clusters_see_start(FunctionCallInfo fcinfo);
 
 /* connected.c */
-extern int64 simhash_clusters_join_connected(ClusterTrigger *its,
+extern int64 simhash_clusters_join_connected(ClusterTrigger *trigger,
 											 const TriggerData *data,
 											 bool given);
-extern void simhash_clusters_merge_around(ClusterTrigger *its,
+extern void simhash_clusters_merge_around(ClusterTrigger *trigger,
 										  const TriggerData *data);
 
 /* trigger.c */

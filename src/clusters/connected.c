@@ -99,9 +99,9 @@ find_arrival(const ClusterTerms *terms, const ClusterNeighbours *neighbours,
  * counts as a row that is there, so that a small change leaves a row where it was.
  */
 static bool
-is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
+is_old_near(const ClusterTrigger *trigger, const TriggerData *data, int64 *id)
 {
-	const NearTrigger *near = &its->near;
+	const NearTrigger *near = &trigger->near;
 	const NearTerms *terms = &near->terms;
 	HeapTuple	old = data->tg_trigtuple;
 	NearFingerprint fingerprint;
@@ -110,8 +110,8 @@ is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
 
 	/* It may be of another group. */
 	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event) || near->place.moves ||
-		simhash_clusters_are_written(its->terms->root, CLUSTERS_ANEW) ||
-		!simhash_clusters_get_number(data->tg_relation, old, its->cluster, id))
+		simhash_clusters_are_written(trigger->terms->root, CLUSTERS_ANEW) ||
+		!simhash_clusters_get_number(data->tg_relation, old, trigger->cluster, id))
 		return false;
 	value = heap_getattr(old, terms->column, RelationGetDescr(data->tg_relation),
 						 &isnull);
@@ -132,13 +132,13 @@ is_old_near(const ClusterTrigger *its, const TriggerData *data, int64 *id)
  * there: what that deletes counts.
  */
 int64
-simhash_clusters_join_connected(ClusterTrigger *its, const TriggerData *data, bool given)
+simhash_clusters_join_connected(ClusterTrigger *trigger, const TriggerData *data, bool given)
 {
-	NearTrigger *near = &its->near;
+	NearTrigger *near = &trigger->near;
 	NearSearch *search = &near->search;
 	ClusterSet	joined;
 	int64		old;
-	bool		stays = is_old_near(its, data, &old);
+	bool		stays = is_old_near(trigger, data, &old);
 	int64		id;
 
 	search->visit = meet_neighbour;
@@ -154,44 +154,44 @@ simhash_clusters_join_connected(ClusterTrigger *its, const TriggerData *data, bo
 		simhash_near_search(search, near->place.scope);
 		if (stays)
 			simhash_clusters_add(&neighbours.clusters, old);
-		joined = simhash_clusters_current(its->terms, &neighbours.clusters,
+		joined = simhash_clusters_current(trigger->terms, &neighbours.clusters,
 										  GetLatestSnapshot());
-		arrival = find_arrival(its->terms, &neighbours, &joined);
+		arrival = find_arrival(trigger->terms, &neighbours, &joined);
 		if (arrival == NULL && !search->changed)
 			break;
 		simhash_near_unlock(&near->statement->locks);
 		if (arrival != NULL)
 			simhash_near_wait(arrival);
 	}
-	id = joined.n == 0 ? simhash_clusters_new(its->terms, false) : joined.ids[0];
+	id = joined.n == 0 ? simhash_clusters_new(trigger->terms, false) : joined.ids[0];
 	if (joined.n > 1)
-		simhash_clusters_note_merge(its->terms->clusters, id, &search->center);
+		simhash_clusters_note_merge(trigger->terms->clusters, id, &search->center);
 	return id;
 }
 
 /* A row is in: if it is near several clusters, merge these. */
 void
-simhash_clusters_merge_around(ClusterTrigger *its, const TriggerData *data)
+simhash_clusters_merge_around(ClusterTrigger *trigger, const TriggerData *data)
 {
-	NearTrigger *near = &its->near;
+	NearTrigger *near = &trigger->near;
 	NearSearch *search = &near->search;
 	ClusterNeighbours neighbours = {0};
 	HeapTuple	row = TRIGGER_FIRED_BY_UPDATE(data->tg_event) ?
 	data->tg_newtuple : data->tg_trigtuple;
 	int64		id;
 
-	if (its->terms->star || its->terms->later)
+	if (trigger->terms->star || trigger->terms->later)
 		return;
 	simhash_near_take_row(near, data, row);
 	if (near->need == NEAR_NONE_NEAR ||
-		!simhash_clusters_get_number(data->tg_relation, row, its->cluster, &id) ||
-		!simhash_clusters_is_merge(its->terms->clusters, id, &search->center))
+		!simhash_clusters_get_number(data->tg_relation, row, trigger->cluster, &id) ||
+		!simhash_clusters_is_merge(trigger->terms->clusters, id, &search->center))
 		return;
 	search->self = NULL;
 	search->visit = meet_neighbour;
 	search->visitor = &neighbours;
 	simhash_clusters_add(&neighbours.clusters, id);
-	if (is_old_near(its, data, &id))
+	if (is_old_near(trigger, data, &id))
 		simhash_clusters_add(&neighbours.clusters, id);
 
 	/* Whoever is inserting a row near ours waits for us, and merges then. */
@@ -200,5 +200,5 @@ simhash_clusters_merge_around(ClusterTrigger *its, const TriggerData *data)
 		simhash_near_find(search->space, &near->place);
 		simhash_near_search(search, near->place.scope);
 	} while (search->changed);
-	simhash_clusters_merge(its->terms, &neighbours.clusters);
+	simhash_clusters_merge(trigger->terms, &neighbours.clusters);
 }

@@ -237,9 +237,9 @@ int64
 simhash_clusters_current_of(const ClusterTerms *terms, int64 id,
 							Snapshot snapshot)
 {
-	ClusterSet	its = {1, &id};
+	ClusterSet	one = {1, &id};
 
-	return simhash_clusters_current(terms, &its, snapshot).ids[0];
+	return simhash_clusters_current(terms, &one, snapshot).ids[0];
 }
 
 /*

@@ -118,18 +118,18 @@ simhash_clusters_find_row(const ClusterTerms *terms, Oid table, int64 id,
 									column_in(table, terms, terms->cluster), INDEX_OF_ALL_ROWS,
 									SnapshotSelf, BTEqualStrategyNumber, id))
 	{
-		NearDocument its = {0};
+		NearDocument documents = {0};
 
 		if (document != NULL)
-			its = simhash_clusters_bind_document(terms, relation);
+			documents = simhash_clusters_bind_document(terms, relation);
 		while (!found && simhash_clusters_next(&scan))
 		{
 			*any = true;
 			found = document == NULL ||
 				simhash_near_same_document(document,
-										   simhash_near_get_document(&its, scan.slot));
-			if (its.context != NULL)
-				ResetExprContext(its.context);
+										   simhash_near_get_document(&documents, scan.slot));
+			if (documents.context != NULL)
+				ResetExprContext(documents.context);
 		}
 		simhash_clusters_end_scan(&scan);
 	}
@@ -201,11 +201,11 @@ simhash_clusters_any_document(const ClusterTerms *terms, int64 id)
 										column_in(lfirst_oid(lc), terms, terms->cluster), INDEX_OF_ALL_ROWS,
 										SnapshotSelf, BTEqualStrategyNumber, id))
 		{
-			NearDocument its = simhash_clusters_bind_document(terms, table);
+			NearDocument documents = simhash_clusters_bind_document(terms, table);
 
 			while (document == NULL && simhash_clusters_next(&scan))
 			{
-				document = simhash_near_get_document(&its, scan.slot);
+				document = simhash_near_get_document(&documents, scan.slot);
 				if (document != NULL)
 					document = DatumGetTextPCopy(PointerGetDatum(document));
 			}

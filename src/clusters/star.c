@@ -64,10 +64,10 @@ copy_value(TupleTableSlot *slot, TupleTableSlot *from, AttrNumber column)
  * committed.
  */
 static ItemPointerData
-add_representative(const ClusterTrigger *its, int64 number, TupleTableSlot *original)
+add_representative(const ClusterTrigger *trigger, int64 number, TupleTableSlot *original)
 {
-	const ClusterTerms *terms = its->terms;
-	const NearSearch *search = &its->near.search;
+	const ClusterTerms *terms = trigger->terms;
+	const NearSearch *search = &trigger->near.search;
 	Relation	clusters = simhash_clusters_open(terms);
 	TupleTableSlot *slot = simhash_clusters_begin_row(terms, clusters, number);
 	ItemPointerData tid;
@@ -92,7 +92,7 @@ add_representative(const ClusterTrigger *its, int64 number, TupleTableSlot *orig
 	}
 	if (search->document != NULL && (original == NULL || number < 0))
 		simhash_clusters_set(slot, terms->document,
-							 simhash_near_document_value(&its->near.stored,
+							 simhash_near_document_value(&trigger->near.stored,
 														 search->document));
 	simhash_clusters_insert(clusters, slot);
 	tid = slot->tts_tid;
@@ -115,17 +115,17 @@ is_alone(const ClusterTerms *terms, Relation clusters, TupleTableSlot *slot)
  * returned.
  */
 static bool
-copy_representative(ClusterTrigger *its, Relation clusters, TupleTableSlot *slot)
+copy_representative(ClusterTrigger *trigger, Relation clusters, TupleTableSlot *slot)
 {
-	int64		id = simhash_clusters_of(its->terms, slot);
-	int64		number = is_alone(its->terms, clusters, slot) ? id :
-	simhash_clusters_new(its->terms, true);
+	int64		id = simhash_clusters_of(trigger->terms, slot);
+	int64		number = is_alone(trigger->terms, clusters, slot) ? id :
+	simhash_clusters_new(trigger->terms, true);
 	ItemPointerData tid = slot->tts_tid;
-	ItemPointerData copy = add_representative(its, number, slot);
+	ItemPointerData copy = add_representative(trigger, number, slot);
 
 	if (simhash_clusters_fetch(clusters, &tid, slot))
 	{
-		simhash_clusters_note_row(its, id, number);
+		simhash_clusters_note_row(trigger, id, number);
 		return true;
 	}
 	CommandCounterIncrement();
@@ -139,10 +139,10 @@ copy_representative(ClusterTrigger *its, Relation clusters, TupleTableSlot *slot
  * may have taken its place by now, so the caller searches again.
  */
 static int64
-claim(ClusterTrigger *its, ItemPointerData tid)
+claim(ClusterTrigger *trigger, ItemPointerData tid)
 {
-	const ClusterTerms *terms = its->terms;
-	NearTrigger *near = &its->near;
+	const ClusterTerms *terms = trigger->terms;
+	NearTrigger *near = &trigger->near;
 	Relation	clusters = simhash_clusters_open(terms);
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
 	int64		claimed = 0;
@@ -159,7 +159,7 @@ claim(ClusterTrigger *its, ItemPointerData tid)
 		simhash_near_enter(near, &fingerprint);
 		if (simhash_clusters_fetch(clusters, &tid, slot) &&
 			simhash_clusters_of(terms, slot) == id &&
-			copy_representative(its, clusters, slot))
+			copy_representative(trigger, clusters, slot))
 			claimed = id;
 		simhash_near_unlock(&near->statement->locks);
 	}
@@ -221,9 +221,9 @@ stand_in(void *visitor, TupleTableSlot *slot)
 
 /* The cluster of a row: that of the nearest representative, or a new one. */
 int64
-simhash_clusters_join_star(ClusterTrigger *its)
+simhash_clusters_join_star(ClusterTrigger *trigger)
 {
-	NearTrigger *near = &its->near;
+	NearTrigger *near = &trigger->near;
 	NearSearch *search = &near->search;
 	TupleTableSlot *slot;
 	int64		claimed = 0;
@@ -231,27 +231,27 @@ simhash_clusters_join_star(ClusterTrigger *its)
 
 	search->visit = NULL;
 	search->stand_in = stand_in;
-	search->visitor = its;
+	search->visitor = trigger;
 	for (;;)
 	{
 		simhash_near_enter(near, &search->center);
 		simhash_near_search(search, near->place.scope);
 		slot = search->match.slot;
-		id = slot == NULL ? 0 : simhash_clusters_of(its->terms, slot);
+		id = slot == NULL ? 0 : simhash_clusters_of(trigger->terms, slot);
 		if (slot == NULL && search->pending.distance >= 0)
-			claimed = claim(its, search->pending.tid);
-		else if (slot != NULL && id != claimed && is_unsure(its->terms, slot))
-			claimed = claim(its, slot->tts_tid);
+			claimed = claim(trigger, search->pending.tid);
+		else if (slot != NULL && id != claimed && is_unsure(trigger->terms, slot))
+			claimed = claim(trigger, slot->tts_tid);
 		else
 			break;
 		simhash_near_forget_match(search);
 	}
 	if (slot == NULL)
 	{
-		id = simhash_clusters_new(its->terms, false);
-		(void) add_representative(its, id, NULL);
+		id = simhash_clusters_new(trigger->terms, false);
+		(void) add_representative(trigger, id, NULL);
 	}
-	simhash_clusters_note_row(its, id, slot == NULL ? id : 0);
+	simhash_clusters_note_row(trigger, id, slot == NULL ? id : 0);
 	simhash_near_forget_match(search);
 	simhash_near_unlock(&near->statement->locks);
 	return id;

@@ -202,15 +202,15 @@ static bool
 take_column(ClusterTerms *terms, const char *key, const Var *column)
 {
 	bool		ours = column->varlevelsup == 0;
-	NearTerms  *its = &terms->terms;
+	NearTerms  *near = &terms->terms;
 
 	/* That of the table of the clusters comes right after the other. */
-	if (strcmp(key, "within") == 0 && (ours || its->ngroup > 0))
+	if (strcmp(key, "within") == 0 && (ours || near->ngroup > 0))
 	{
 		if (ours)
-			its->group[its->ngroup++] = column->varattno;
+			near->group[near->ngroup++] = column->varattno;
 		else
-			terms->group[its->ngroup - 1] = column->varattno;
+			terms->group[near->ngroup - 1] = column->varattno;
 		return true;
 	}
 	for (int i = 0; i < CLUSTER_KEYS; i++)
@@ -336,10 +336,10 @@ is_kept(const ClusterTerms *terms, AttrNumber column, AttrNumber theirs)
 bool
 simhash_clusters_complete(const ClusterTerms *terms)
 {
-	const NearTerms *its = &terms->terms;
+	const NearTerms *near = &terms->terms;
 	int			kind = terms->star ? CLUSTER_STAR : CLUSTER_CONNECTED;
-	bool		compared = its->compare.measure != SIMHASH_NO_MEASURE;
-	bool		complete = compared == (its->document > 0 || its->expression != NULL);
+	bool		compared = near->compare.measure != SIMHASH_NO_MEASURE;
+	bool		complete = compared == (near->document > 0 || near->expression != NULL);
 
 	complete &= (terms->document > 0) == (terms->star && compared);
 	for (int i = 0; i < CLUSTER_KEYS; i++)
@@ -351,13 +351,13 @@ simhash_clusters_complete(const ClusterTerms *terms)
 			is_column(key->theirs ? terms->clusters : terms->root, column, key->type,
 					  key->theirs || OidIsValid(key->type));
 	}
-	complete &= !terms->star || is_kept(terms, its->column, terms->fingerprint);
+	complete &= !terms->star || is_kept(terms, near->column, terms->fingerprint);
 	if (terms->star && compared)
-		complete &= its->document != 0 ? is_kept(terms, its->document, terms->document) :
-			is_column(terms->clusters, terms->document, exprType(its->expression), true);
-	for (int i = 0; i < its->ngroup; i++)
-		complete &= terms->star ? is_kept(terms, its->group[i], terms->group[i]) :
-			is_column(terms->root, its->group[i], InvalidOid, false);
+		complete &= near->document != 0 ? is_kept(terms, near->document, terms->document) :
+			is_column(terms->clusters, terms->document, exprType(near->expression), true);
+	for (int i = 0; i < near->ngroup; i++)
+		complete &= terms->star ? is_kept(terms, near->group[i], terms->group[i]) :
+			is_column(terms->root, near->group[i], InvalidOid, false);
 	return complete;
 }
 
@@ -564,7 +564,7 @@ write_column(StringInfo text, const ClusterTerms *terms, const char *key,
 char	   *
 simhash_clusters_write(const ClusterTerms *terms, Oid function)
 {
-	const NearTerms *its = &terms->terms;
+	const NearTerms *near = &terms->terms;
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -572,25 +572,25 @@ simhash_clusters_write(const ClusterTerms *terms, Oid function)
 					 "'kind'::pg_catalog.text, '%s'::pg_catalog.text,"
 					 " 'k'::pg_catalog.text, '%d'::pg_catalog.int4",
 					 quote_identifier(get_namespace_name(get_func_namespace(function))),
-					 terms->star ? "star" : "connected", its->radius);
+					 terms->star ? "star" : "connected", near->radius);
 	for (int i = 0; i < CLUSTER_KEYS; i++)
 		write_column(&text, terms, simhash_clusters_keys[i].key,
 					 simhash_clusters_keys[i].theirs,
 					 *simhash_clusters_column(terms, i));
-	for (int i = 0; i < its->ngroup; i++)
+	for (int i = 0; i < near->ngroup; i++)
 	{
-		write_column(&text, terms, "within", false, its->group[i]);
+		write_column(&text, terms, "within", false, near->group[i]);
 		write_column(&text, terms, "within", true, terms->group[i]);
 	}
-	if (its->compare.measure != SIMHASH_NO_MEASURE)
+	if (near->compare.measure != SIMHASH_NO_MEASURE)
 		appendStringInfo(&text, ", 'similarity'::pg_catalog.text, '%s'::pg_catalog.text"
 						 ", 'at_least'::pg_catalog.text, '%.17g'::pg_catalog.float8"
 						 ", 'profile'::pg_catalog.text, %s::pg_catalog.text",
-						 simhash_measures[terms->terms.compare.measure].name, its->compare.at_least,
-						 quote_literal_cstr(its->compare.profile->name));
-	if (its->compare.measure == SIMHASH_HAMMING)
+						 simhash_measures[terms->terms.compare.measure].name, near->compare.at_least,
+						 quote_literal_cstr(near->compare.profile->name));
+	if (near->compare.measure == SIMHASH_HAMMING)
 		appendStringInfo(&text, ", 'at_most'::pg_catalog.text, '%d'::pg_catalog.int4",
-						 (int) its->compare.at_most);
+						 (int) near->compare.at_most);
 	if (terms->later)
 		appendStringInfoString(&text, ", 'later'::pg_catalog.text, true");
 	if (OidIsValid(terms->work))

@@ -47,9 +47,9 @@ write_value(HeapTuple row, Relation relation, AttrNumber column, Datum value,
 
 /* Fail if a number that is written to the column never was a cluster. */
 static void
-check_number(const ClusterTrigger *its, Relation relation, int64 id)
+check_number(const ClusterTrigger *trigger, Relation relation, int64 id)
 {
-	int64		last = simhash_clusters_last(its->terms);
+	int64		last = simhash_clusters_last(trigger->terms);
 
 	if (id < 1 || id > last)
 		ereport(ERROR,
@@ -58,16 +58,16 @@ check_number(const ClusterTrigger *its, Relation relation, int64 id)
 						RelationGetRelationName(relation), id),
 				 errdetail("The clusters of this table have numbers from 1 to " INT64_FORMAT ".", last),
 				 errhint("Do not write to column \"%s\": simhash sets it.",
-						 NameStr(simhash_near_attribute(relation, its->cluster)->attname))));
+						 NameStr(simhash_near_attribute(relation, trigger->cluster)->attname))));
 }
 
 /* Is an id that of a cluster, or of what the cluster has been merged into? */
 static bool
-is_same(const ClusterTrigger *its, int64 cluster, int64 id)
+is_same(const ClusterTrigger *trigger, int64 cluster, int64 id)
 {
 	return cluster == id ||
-		(!its->terms->star &&
-		 simhash_clusters_current_of(its->terms, cluster, GetLatestSnapshot()) == id);
+		(!trigger->terms->star &&
+		 simhash_clusters_current_of(trigger->terms, cluster, GetLatestSnapshot()) == id);
 }
 
 /*
@@ -77,46 +77,46 @@ is_same(const ClusterTrigger *its, int64 cluster, int64 id)
  * row had may be the id of an earlier cluster: it gets one in the end.
  */
 static HeapTuple
-keep_cluster(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
+keep_cluster(const ClusterTrigger *trigger, const TriggerData *data, HeapTuple row)
 {
 	Relation	relation = data->tg_relation;
-	bool		later = its->terms->later;
+	bool		later = trigger->terms->later;
 	bool		isnull = true;
 	Datum		since = (Datum) 0;
 	int64		id;
 	int64		old;
 	bool		wasnull = !simhash_clusters_get_number(relation, data->tg_trigtuple,
-													   its->cluster, &old) || later;
+													   trigger->cluster, &old) || later;
 
-	if (simhash_clusters_are_written(its->terms->root, CLUSTERS_AS_GIVEN))
+	if (simhash_clusters_are_written(trigger->terms->root, CLUSTERS_AS_GIVEN))
 		return row;
-	if (!later && simhash_clusters_get_number(relation, row, its->cluster, &id) &&
+	if (!later && simhash_clusters_get_number(relation, row, trigger->cluster, &id) &&
 		(wasnull || id != old))
 	{
-		check_number(its, relation, id);
-		if (!wasnull && is_same(its, old, id))
+		check_number(trigger, relation, id);
+		if (!wasnull && is_same(trigger, old, id))
 			old = id;
 	}
-	if (its->since != 0)
-		since = heap_getattr(data->tg_trigtuple, its->since,
+	if (trigger->since != 0)
+		since = heap_getattr(data->tg_trigtuple, trigger->since,
 							 RelationGetDescr(relation), &isnull);
-	row = write_value(row, relation, its->since, since, isnull);
-	return write_value(row, relation, its->cluster, Int64GetDatum(old), wasnull);
+	row = write_value(row, relation, trigger->since, since, isnull);
+	return write_value(row, relation, trigger->cluster, Int64GetDatum(old), wasnull);
 }
 
 /* Does an update move the row here, from another partition, with its cluster? */
 static bool
-has_moved(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
+has_moved(const ClusterTrigger *trigger, const TriggerData *data, HeapTuple row)
 {
-	const NearTrigger *near = &its->near;
+	const NearTrigger *near = &trigger->near;
 	const NearMoved *moved = &near->statement->moved;
 	int64		id;
 
-	if (!moved->valid || !simhash_clusters_get_number(data->tg_relation, row, its->cluster, &id) ||
+	if (!moved->valid || !simhash_clusters_get_number(data->tg_relation, row, trigger->cluster, &id) ||
 		moved->cluster != id || !simhash_near_has_moved(near->statement) ||
 		!simhash_near_is_as_moved(near))
 		return false;
-	simhash_clusters_note_row(its, id, 0);
+	simhash_clusters_note_row(trigger, id, 0);
 	return true;
 }
 
@@ -126,9 +126,9 @@ has_moved(const ClusterTrigger *its, const TriggerData *data, HeapTuple row)
  * or is restored, so it keeps the time that it has.
  */
 static HeapTuple
-join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
+join_cluster(ClusterTrigger *trigger, const TriggerData *data, HeapTuple row)
 {
-	NearTrigger *near = &its->near;
+	NearTrigger *near = &trigger->near;
 	Relation	relation = data->tg_relation;
 	bool		update = TRIGGER_FIRED_BY_UPDATE(data->tg_event);
 	bool		stays;
@@ -138,30 +138,30 @@ join_cluster(ClusterTrigger *its, const TriggerData *data, HeapTuple row)
 	simhash_near_take_row(near, data, row);
 	if (update)
 		stays = near->need == NEAR_AS_BEFORE &&
-			!simhash_clusters_are_written(its->terms->root, CLUSTERS_ANEW);
+			!simhash_clusters_are_written(trigger->terms->root, CLUSTERS_ANEW);
 	else
-		stays = has_moved(its, data, row);
+		stays = has_moved(trigger, data, row);
 	if (update && stays)
-		row = keep_cluster(its, data, row);
-	isnull = !simhash_clusters_get_number(relation, row, its->cluster, &id);
+		row = keep_cluster(trigger, data, row);
+	isnull = !simhash_clusters_get_number(relation, row, trigger->cluster, &id);
 	if (!stays || isnull)
 	{
 		bool		given = !update && !isnull;
 		int64		old = id;
 
 		simhash_near_unlock(&near->statement->locks);
-		isnull = its->terms->later || near->need == NEAR_NONE_NEAR;
+		isnull = trigger->terms->later || near->need == NEAR_NONE_NEAR;
 		if (!isnull)
 		{
-			(void) simhash_clusters_see_greatest(its->terms, false);
-			id = its->terms->star ? simhash_clusters_join_star(its) :
-				simhash_clusters_join_connected(its, data, given);
+			(void) simhash_clusters_see_greatest(trigger->terms, false);
+			id = trigger->terms->star ? simhash_clusters_join_star(trigger) :
+				simhash_clusters_join_connected(trigger, data, given);
 		}
-		if (isnull || !given || !is_same(its, old, id))
-			row = write_value(row, relation, its->since,
+		if (isnull || !given || !is_same(trigger, old, id))
+			row = write_value(row, relation, trigger->since,
 							  TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()),
 							  isnull);
-		row = write_value(row, relation, its->cluster, Int64GetDatum(id), isnull);
+		row = write_value(row, relation, trigger->cluster, Int64GetDatum(id), isnull);
 	}
 	near->statement->moved.valid = false;
 	if (update && !isnull)

@@ -107,13 +107,13 @@ static bool
 is_generated_by(Relation relation, AttrNumber column, Node *expression)
 {
 	Form_pg_attribute attribute = simhash_near_attribute(relation, column);
-	Node	   *its = simhash_near_expression(relation, column);
+	Node	   *generation = simhash_near_expression(relation, column);
 	Node	   *deed = cast_for(attribute, expression);
 	Node	   *again;
 
-	return its != NULL &&
-		(equal(eval_const_expressions(NULL, its), deed) ||
-		 ((again = simhash_read_again(relation, its)) != NULL &&
+	return generation != NULL &&
+		(equal(eval_const_expressions(NULL, generation), deed) ||
+		 ((again = simhash_read_again(relation, generation)) != NULL &&
 		  equal(cast_for(attribute, again), deed)));
 }
 
@@ -133,11 +133,11 @@ simhash_clusters_map_columns(const ClusterTerms *terms, Relation relation)
 NearDocument
 simhash_clusters_bind_document(const ClusterTerms *terms, Relation relation)
 {
-	NearTerms	its = simhash_near_map_terms(&terms->terms,
-											 simhash_clusters_map_columns(terms, relation),
-											 relation);
+	NearTerms	mapped = simhash_near_map_terms(&terms->terms,
+												simhash_clusters_map_columns(terms, relation),
+												relation);
 
-	return simhash_near_bind_document(relation, &its);
+	return simhash_near_bind_document(relation, &mapped);
 }
 
 /*
@@ -192,34 +192,34 @@ simhash_clusters_trigger(FunctionCallInfo fcinfo)
 	const Trigger *trigger = data->tg_trigger;
 	MemoryContext context = fcinfo->flinfo->fn_mcxt;
 	MemoryContext old;
-	ClusterTrigger *its = fcinfo->flinfo->fn_extra;
+	ClusterTrigger *bound = fcinfo->flinfo->fn_extra;
 	NearTrigger *near;
 	const ClusterTerms *terms;
 	AttrMap    *map;
 
-	if (its != NULL)
-		return its;
+	if (bound != NULL)
+		return bound;
 	old = MemoryContextSwitchTo(context);
-	its = palloc0(sizeof *its);
-	near = &its->near;
+	bound = palloc0(sizeof *bound);
+	near = &bound->near;
 	near->name = pstrdup(trigger->tgname);
 	near->statement =
 		simhash_near_statement(context,
 							   simhash_near_origin(relation, trigger).trigger);
 	begin_statement(near->statement, relation, trigger);
-	terms = its->terms = near->statement->terms;
+	terms = bound->terms = near->statement->terms;
 	map = simhash_clusters_map_columns(terms, relation);
-	its->cluster = map->attnums[terms->cluster - 1];
-	its->since = simhash_near_mapped(map, terms->since);
-	simhash_clusters_check_plain(relation, its->cluster);
-	simhash_clusters_check_plain(relation, its->since);
+	bound->cluster = map->attnums[terms->cluster - 1];
+	bound->since = simhash_near_mapped(map, terms->since);
+	simhash_clusters_check_plain(relation, bound->cluster);
+	simhash_clusters_check_plain(relation, bound->since);
 	check_generated(relation, terms);
 	simhash_near_bind(near, relation, &terms->terms, map);
 	simhash_near_check_shard(trigger->tgname, relation, &near->terms);
 	if (terms->star)
 		near->place.table = terms->clusters;
 	MemoryContextSwitchTo(old);
-	return fcinfo->flinfo->fn_extra = its;
+	return fcinfo->flinfo->fn_extra = bound;
 }
 
 /* A number in a column of a row; false if it is NULL. */

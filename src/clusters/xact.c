@@ -162,9 +162,9 @@ simhash_clusters_is_merge(Oid clusters, int64 cluster,
  * number.
  */
 void
-simhash_clusters_note_row(const ClusterTrigger *its, int64 cluster, int64 number)
+simhash_clusters_note_row(const ClusterTrigger *trigger, int64 cluster, int64 number)
 {
-	NoteKey		key = {cluster, 0, its->terms->clusters, 0};
+	NoteKey		key = {cluster, 0, trigger->terms->clusters, 0};
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 	Start	   *start = NULL;
 
@@ -175,10 +175,10 @@ simhash_clusters_note_row(const ClusterTrigger *its, int64 cluster, int64 number
 	if (start != NULL && number != 0)
 	{
 		start->number = number;
-		start->tables = list_make1_oid(its->near.table);
+		start->tables = list_make1_oid(trigger->near.table);
 	}
 	else if (start != NULL)
-		start->tables = list_append_unique_oid(start->tables, its->near.table);
+		start->tables = list_append_unique_oid(start->tables, trigger->near.table);
 	MemoryContextSwitchTo(old);
 }
 

@@ -411,15 +411,15 @@ simhash_guard_bind_locks(NearStatement *statement, Relation root,
 
 	for (int i = 0; all != NULL && i < all->numtriggers; i++)
 	{
-		Trigger    *its = &all->triggers[i];
+		Trigger    *other = &all->triggers[i];
 		double		its_radius;
 
-		if (its->tgfoid == trigger->tgfoid && its->tgnargs >= FIRST_OPTION &&
-			get_attnum(space->root, its->tgargs[0]) == space->terms.column &&
-			read_number(its->tgargs[THE_DISTANCE], true, &its_radius))
+		if (other->tgfoid == trigger->tgfoid && other->tgnargs >= FIRST_OPTION &&
+			get_attnum(space->root, other->tgargs[0]) == space->terms.column &&
+			read_number(other->tgargs[THE_DISTANCE], true, &its_radius))
 		{
 			radius = Max(radius, (int) its_radius);
-			restrict_locks(space, its);
+			restrict_locks(space, other);
 		}
 	}
 	statement->locks.root = space->root;

@@ -149,15 +149,15 @@ read_key(Datum array, List *parts)
 	for (int i = 0; i < n; i++)
 	{
 		KeyPart    *part = list_nth(parts, i);
-		char	   *its;
+		char	   *written;
 
 		if (nulls[i])
 			return NULL;
-		its = TextDatumGetCString(values[i]);
+		written = TextDatumGetCString(values[i]);
 		if (part->is_core)
-			its = OutputFunctionCall(&part->output,
-									 InputFunctionCall(&part->input, its, part->parameter, -1));
-		texts = lappend(texts, its);
+			written = OutputFunctionCall(&part->output,
+										 InputFunctionCall(&part->input, written, part->parameter, -1));
+		texts = lappend(texts, written);
 	}
 	return simhash_near_join_key(texts);
 }

@@ -84,7 +84,7 @@ note_index(const NearSpace *space, const NearTable *table,
 	found.conditions = palloc(ncolumns * sizeof *found.conditions);
 	for (int i = 0; i < ncolumns; i++)
 	{
-		StrategyNumber its;
+		StrategyNumber wanted;
 		Oid			argument;
 		Oid			operator;
 
@@ -96,11 +96,11 @@ note_index(const NearSpace *space, const NearTable *table,
 								  index->rd_opcintype[i], equal);
 		if (i != sought && found.group[i] < 0)
 			return;
-		its = i == sought ? strategy : equal;
+		wanted = i == sought ? strategy : equal;
 		argument = i == sought ? type : index->rd_opcintype[i];
 		operator = get_opfamily_member(index->rd_opfamily[i],
-									   index->rd_opcintype[i], argument, its);
-		ScanKeyEntryInitialize(&found.conditions[i], 0, i + 1, its, argument,
+									   index->rd_opcintype[i], argument, wanted);
+		ScanKeyEntryInitialize(&found.conditions[i], 0, i + 1, wanted, argument,
 							   index->rd_indcollation[i],
 							   get_opcode(operator), (Datum) 0);
 	}
@@ -200,7 +200,7 @@ complain_of_no_index(const NearSpace *space, Relation relation,
 	OidIsValid(get_index_constraint(invalid)) :
 	get_rel_relkind(root) == RELKIND_PARTITIONED_TABLE;
 	const char *concurrently = alone ? "" : "CONCURRENTLY ";
-	char	   *its = simhash_quoted_name(OidIsValid(invalid) ? invalid : root);
+	char	   *named = simhash_quoted_name(OidIsValid(invalid) ? invalid : root);
 	char	   *columns = simhash_near_index_columns(space);
 
 	if (OidIsValid(invalid))
@@ -209,7 +209,7 @@ complain_of_no_index(const NearSpace *space, Relation relation,
 				 errmsg("index \"%s\" on column \"%s\" of table \"%s\" is invalid",
 						get_rel_name(invalid), name,
 						RelationGetRelationName(relation)),
-				 errhint("Run: REINDEX INDEX %s%s;", concurrently, its)));
+				 errhint("Run: REINDEX INDEX %s%s;", concurrently, named)));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("there is no hamming index on column \"%s\" of table \"%s\"",
@@ -218,7 +218,7 @@ complain_of_no_index(const NearSpace *space, Relation relation,
 			 errdetail("Index \"%s\" is partial: a guard compares with all rows.",
 					   get_rel_name(partial)) : 0,
 			 errhint("Run: CREATE INDEX %sON %s USING hamming (%s);",
-					 concurrently, its, columns)));
+					 concurrently, named, columns)));
 }
 
 /*

@@ -56,10 +56,10 @@ fires_alike(const NearOrigin *origin, const Trigger *trigger)
 		for (int i = 0; table->trigdesc != NULL &&
 			 i < table->trigdesc->numtriggers; i++)
 		{
-			Trigger    *its = &table->trigdesc->triggers[i];
+			Trigger    *other = &table->trigdesc->triggers[i];
 
-			if (strcmp(its->tgname, trigger->tgname) == 0)
-				alike = its->tgenabled == trigger->tgenabled ||
+			if (strcmp(other->tgname, trigger->tgname) == 0)
+				alike = other->tgenabled == trigger->tgenabled ||
 					table->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 		}
 		table_close(table, NoLock);

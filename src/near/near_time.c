@@ -67,13 +67,13 @@ simhash_near_is_in_time(const NearTerms *terms, TimestampTz time,
 	PGFunction	minus = terms->time_type == TIMESTAMPTZOID ?
 	timestamptz_mi_interval : timestamp_mi_interval;
 	const Interval *period = terms->period;
-	TimestampTz its = simhash_near_time(terms, slot);
-	TimestampTz later = Max(time, its);
+	TimestampTz other = simhash_near_time(terms, slot);
+	TimestampTz later = Max(time, other);
 
-	return TIMESTAMP_NOT_FINITE(time) || TIMESTAMP_NOT_FINITE(its) ||
+	return TIMESTAMP_NOT_FINITE(time) || TIMESTAMP_NOT_FINITE(other) ||
 		(double) later - period->time - USECS_PER_DAY *
 		(31.0 * period->month + period->day) <= MIN_TIMESTAMP ||
-		Min(time, its) >= DatumGetTimestampTz(DirectFunctionCall2(minus,
-																  TimestampTzGetDatum(later),
-																  IntervalPGetDatum(period)));
+		Min(time, other) >= DatumGetTimestampTz(DirectFunctionCall2(minus,
+																	TimestampTzGetDatum(later),
+																	IntervalPGetDatum(period)));
 }

@@ -85,15 +85,15 @@ simhash_bits_distance(const SimhashBits *a, const SimhashBits *b)
  * call.
  */
 static void
-read_ball_argument(BallArgument *its, Oid center_type)
+read_ball_argument(BallArgument *last, Oid center_type)
 {
 	const char *start;
 
-	its->whole = simhash_get_ball(PointerGetDatum(its->bytes), center_type,
-								  its->of_query, &its->ball);
-	start = (const char *) its->ball.bits.bytes;
-	its->known = !its->whole || center_type == INT8OID ||
-		(start >= its->bytes && start < its->bytes + its->length);
+	last->whole = simhash_get_ball(PointerGetDatum(last->bytes), center_type,
+								   last->of_query, &last->ball);
+	start = (const char *) last->ball.bits.bytes;
+	last->known = !last->whole || center_type == INT8OID ||
+		(start >= last->bytes && start < last->bytes + last->length);
 }
 
 /*
@@ -107,25 +107,25 @@ get_ball_argument(FunctionCallInfo fcinfo, int argument, Oid center_type)
 	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
 	uint32		length = HeapTupleHeaderGetDatumLength(header);
 	FmgrInfo   *flinfo = fcinfo->flinfo;
-	BallArgument *its = flinfo->fn_extra;
+	BallArgument *last = flinfo->fn_extra;
 
-	if (its == NULL)
+	if (last == NULL)
 	{
-		flinfo->fn_extra = its =
-			MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *its);
-		its->of_query = simhash_is_of_query(flinfo, argument);
+		flinfo->fn_extra = last =
+			MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *last);
+		last->of_query = simhash_is_of_query(flinfo, argument);
 	}
-	if (!its->known || its->length != length ||
-		memcmp(its->bytes, header, length) != 0)
+	if (!last->known || last->length != length ||
+		memcmp(last->bytes, header, length) != 0)
 	{
-		its->known = false;
-		its->bytes = its->bytes != NULL ? repalloc(its->bytes, length) :
+		last->known = false;
+		last->bytes = last->bytes != NULL ? repalloc(last->bytes, length) :
 			MemoryContextAlloc(flinfo->fn_mcxt, length);
-		its->length = length;
-		memcpy(its->bytes, header, length);
-		read_ball_argument(its, center_type);
+		last->length = length;
+		memcpy(last->bytes, header, length);
+		read_ball_argument(last, center_type);
 	}
-	return its->whole ? &its->ball : NULL;
+	return last->whole ? &last->ball : NULL;
 }
 
 /* Is one argument, a bigint, in the ball that is the other? */

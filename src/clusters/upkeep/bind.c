@@ -88,12 +88,12 @@ free_trigger_name(Oid table, const char *first, const char *second)
 static void
 depend_on(const ClusterCall *call, bool all, Oid relation, AttrNumber column)
 {
-	const TriggerDesc *its = CopyTriggerDesc(call->relation->trigdesc);
+	const TriggerDesc *all_triggers = CopyTriggerDesc(call->relation->trigdesc);
 	ObjectAddress other = {RelationRelationId, relation, column};
 
-	for (int i = 0; its != NULL && i < its->numtriggers; i++)
+	for (int i = 0; all_triggers != NULL && i < all_triggers->numtriggers; i++)
 	{
-		const Trigger *trigger = &its->triggers[i];
+		const Trigger *trigger = &all_triggers->triggers[i];
 		ObjectAddress address = {TriggerRelationId, trigger->tgoid, 0};
 
 		if ((all || TRIGGER_FOR_BEFORE(trigger->tgtype)) &&
@@ -117,11 +117,11 @@ has_trigger(const ClusterCall *call, int i)
 
 	for (int j = 0; all != NULL && j < all->numtriggers; j++)
 	{
-		const Trigger *its = &all->triggers[j];
+		const Trigger *other = &all->triggers[j];
 
-		found |= its->tgtype == triggers[i].type &&
-			(theirs ? simhash_c_function(its->tgfoid) == simhash_cluster :
-			 simhash_clusters_of_trigger(its) == terms->clusters);
+		found |= other->tgtype == triggers[i].type &&
+			(theirs ? simhash_c_function(other->tgfoid) == simhash_cluster :
+			 simhash_clusters_of_trigger(other) == terms->clusters);
 	}
 	relation_close(relation, AccessShareLock);
 	return found;
@@ -150,17 +150,17 @@ simhash_upkeep_make_triggers(ClusterCall *call)
 
 	for (size_t i = 0; i < lengthof(triggers); i++)
 	{
-		const char *its;
+		const char *named;
 		const char *event;
 
 		if (has_trigger(call, i))
 			continue;
-		its = triggers[i].theirs ?
+		named = triggers[i].theirs ?
 			makeObjectName("simhash_clusters", triggers[i].suffix, NULL) :
 			free_trigger_name(call->table, name, triggers[i].suffix);
 		event = simhash_upkeep_sql(call, triggers[i].event, call->terms->clusters);
 		simhash_upkeep_alter(call, simhash_upkeep_sql(call, "CREATE TRIGGER %s %s EXECUTE FUNCTION &S.simhash_cluster()",
-													  quote_identifier(its), event));
+													  quote_identifier(named), event));
 	}
 	if (first)
 		depend_on(call, true, call->table, call->terms->cluster);

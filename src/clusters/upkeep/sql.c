@@ -93,11 +93,11 @@ list_columns(const ClusterCall *call)
 static char *
 write_document(const ClusterCall *call, const char *alias)
 {
-	const NearTerms *its = &call->terms->terms;
+	const NearTerms *near = &call->terms->terms;
 
-	if (its->expression == NULL)
-		return psprintf("%s.%s", alias, name_of(call->table, its->document));
-	return psprintf("(%s)", simhash_write_expression(call->relation, its->expression,
+	if (near->expression == NULL)
+		return psprintf("%s.%s", alias, name_of(call->table, near->document));
+	return psprintf("(%s)", simhash_write_expression(call->relation, near->expression,
 													 alias, true));
 }
 
@@ -259,18 +259,18 @@ simhash_upkeep_number(uint64 row, int column)
 static char *
 write_documents(const ClusterTerms *terms)
 {
-	const NearTerms *its = &terms->terms;
+	const NearTerms *near = &terms->terms;
 
-	if (its->compare.measure == SIMHASH_NO_MEASURE)
+	if (near->compare.measure == SIMHASH_NO_MEASURE)
 		return "NULL::pg_catalog.text, NULL::pg_catalog.text,"
 			" NULL::pg_catalog.float8, NULL::pg_catalog.text,"
 			" NULL::pg_catalog.int8";
 	return psprintf("'" DOCUMENT "'::pg_catalog.text, '%s'::pg_catalog.text,"
 					" '%.17g'::pg_catalog.float8, %s::pg_catalog.text,"
 					" %s::pg_catalog.int8",
-					simhash_measures[its->compare.measure].name, its->compare.at_least,
-					quote_literal_cstr(its->compare.profile->name),
-					its->compare.measure == SIMHASH_HAMMING ? psprintf("'%d'", (int) its->compare.at_most) : "NULL");
+					simhash_measures[near->compare.measure].name, near->compare.at_least,
+					quote_literal_cstr(near->compare.profile->name),
+					near->compare.measure == SIMHASH_HAMMING ? psprintf("'%d'", (int) near->compare.at_most) : "NULL");
 }
 
 /*
@@ -351,24 +351,24 @@ static char *
 write_not_near(const ClusterCall *call)
 {
 	const ClusterTerms *terms = call->terms;
-	const NearTerms *its = &terms->terms;
+	const NearTerms *near = &terms->terms;
 	StringInfoData group;
 
 	initStringInfo(&group);
-	for (int i = 0; i < its->ngroup; i++)
+	for (int i = 0; i < near->ngroup; i++)
 	{
-		Oid			type = get_atttype(call->table, its->group[i]);
+		Oid			type = get_atttype(call->table, near->group[i]);
 
 		appendStringInfoString(&group, " AND ");
-		generate_operator_clause(&group, column_of(call->table, its->group[i], "d"), type,
+		generate_operator_clause(&group, column_of(call->table, near->group[i], "d"), type,
 								 lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr,
 								 column_of(terms->clusters, terms->group[i], "t"), type);
 	}
 	return simhash_upkeep_sql(call, "EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c"
 							  " AND (&S.hamming(d.&f::%s, t.&F::%s) &< %d%s) IS NOT TRUE)",
-							  write_type(call->table, its->column),
+							  write_type(call->table, near->column),
 							  write_type(terms->clusters, terms->fingerprint),
-							  its->radius + 1, group.data);
+							  near->radius + 1, group.data);
 }
 
 /* The condition for such rows; the argument is the list of ids, or the condition. */

@@ -232,13 +232,13 @@ simhash_upkeep_drop_triggers(ClusterCall *call, Oid clusters)
 	for (int i = 0; all != NULL && i < all->numtriggers; i++)
 	{
 		Trigger    *trigger = &all->triggers[i];
-		Oid			its = simhash_clusters_of_trigger(trigger);
+		Oid			named = simhash_clusters_of_trigger(trigger);
 
 		if (simhash_c_function(trigger->tgfoid) != simhash_cluster ||
 			trigger->tgisclone)
 			continue;
-		if (OidIsValid(clusters) ? its != clusters :
-			simhash_clusters_read_owned(its, call->relation->rd_rel->relowner) != NULL)
+		if (OidIsValid(clusters) ? named != clusters :
+			simhash_clusters_read_owned(named, call->relation->rd_rel->relowner) != NULL)
 			continue;
 		n++;
 		simhash_upkeep_alter(call, psprintf("DROP TRIGGER %s ON %s",
