@@ -142,7 +142,7 @@ typedef enum ClusterIndex
 	INDEX_OF_ALL_ROWS,
 	INDEX_OF_SOME,				/* too: the predicate holds for what is sought */
 	INDEX_OF_KEY				/* the primary key */
-}			ClusterIndex;
+} ClusterIndex;
 
 /* A scan of rows by a number in a column; NULL members where no index tells. */
 typedef struct ClusterScan
