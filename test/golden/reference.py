@@ -5,7 +5,8 @@ The fingerprint once more, written from docs/fingerprint.md alone.
 It shares no code, no table and no library with the extension but the hash
 (the python binding of xxHash), so that when the two agree, both follow the
 specification.  It is written to be read beside that page, section by section,
-and not to be fast.
+and fast only where most of its time goes: a text is cut once for all profiles, and
+the 64 sums of a fingerprint are one number.
 
   reference.py fingerprint < texts      label, profile, fingerprint
   reference.py tfidf < texts            label, profile/k, fingerprint
@@ -26,6 +27,7 @@ format of PostgreSQL's COPY.
 SPDX-License-Identifier: PostgreSQL
 """
 
+import functools
 import io
 import math
 import os
@@ -198,6 +200,7 @@ def pieces(run):
 
 # Section 4: normalised text
 
+@functools.lru_cache(4)
 def elements(document, symbols=False):
     """The elements of a document, in order, each as (kind, text)."""
     result = []
@@ -209,6 +212,7 @@ def elements(document, symbols=False):
     return result
 
 
+@functools.lru_cache(4)
 def normalised_text(document, symbols=False):
     """The normalised text of a document."""
     return ' '.join(text for _, text in elements(document, symbols))
@@ -216,6 +220,7 @@ def normalised_text(document, symbols=False):
 
 # Section 5: tokens
 
+@functools.lru_cache(4)
 def tokens_by_word(document, symbols=False):
     """Words and grams, as ranges (start, end) of the normalised text."""
     result = []
@@ -233,6 +238,7 @@ def tokens_by_symbol(document):
     return tokens_by_word(document, True)
 
 
+@functools.lru_cache(4)
 def tokens_by_character(document):
     """Code points, as ranges (start, end) of the normalised text."""
     return [(at, at + 1) for at in range(len(normalised_text(document)))]
@@ -355,14 +361,14 @@ def occurrences(document, profile):
 
 # Section 7: weights
 
-def features(document, profile):
+def features(document, profile, section=SECTION):
     """The features of a document and their weights."""
     damping = recipe(profile)[3]
     found = occurrences(document, profile)
     weights = {}
-    for start in range(0, len(found), SECTION):
+    for start in range(0, len(found), section):
         counts = {}
-        for feature in found[start:start + SECTION]:
+        for feature in found[start:start + section]:
             counts[feature] = counts.get(feature, 0) + 1
         for feature, n in counts.items():
             weights[feature] = weights.get(feature, 0) + damping(n)
@@ -385,16 +391,28 @@ def signed(bits):
     return bits - (1 << 64) if bits >> 63 else bits
 
 
+# The bits of each byte of a hash, set apart, so that sums of 64 bits fit in between.
+APART = [[sum(1 << 64 * (8 * place + i) for i in range(8) if byte >> i & 1)
+          for byte in range(256)] for place in range(8)]
+
+
+def majority(hashes):
+    """The 64 bits that weigh more where they are set, of pairs (hash, weight)."""
+    total = ones = 0
+    for bits, weight in hashes:
+        total += weight
+        ones += weight * sum(apart[byte] for apart, byte
+                             in zip(APART, bits.to_bytes(8, 'little')))
+    return sum(1 << i for i in range(64)
+               if 2 * (ones >> 64 * i & (1 << 64) - 1) > total)
+
+
 def add_up(weights, seed=0):
     """The fingerprint of features with weights, or None."""
     if not any(weights.values()):
         return None
-    sums = [0] * 64
-    for feature, weight in weights.items():
-        bits = feature_hash(feature, seed)
-        for i in range(64):
-            sums[i] += weight if bits >> i & 1 else -weight
-    return signed(sum(1 << i for i in range(64) if sums[i] > 0))
+    return signed(majority((feature_hash(feature, seed), weight)
+                           for feature, weight in weights.items()))
 
 
 def fingerprint(document, profile):
@@ -426,10 +444,8 @@ def heaviest(weights, k, seed=0):
     return {feature: weights[feature] for feature in order[:k]}
 
 
-def tfidf(documents, profile, k):
-    """The fingerprint of each document, by what all of them teach."""
-    found = [features(document, profile) for document in documents]
-    seed = seed_of(profile)
+def tfidf(found, seed, k):
+    """The fingerprint of each bag of features, by what all of them teach."""
     frequencies = {}
     for weights in found:
         for feature in weights:
@@ -598,8 +614,9 @@ def write_tfidf(source, target):
     texts = [row for row in read_rows(source, 2) if row[1] is not None]
     for profile in ('word-1', 'word-3', 'char-3', 'word-1-seed-4711',
                     'char-3-seed-9223372036854775807', 'symbol-2-seed-4711'):
+        found = [features(text, profile) for _, text in texts]
         for k in (7, 50, None):
-            values = tfidf([text for _, text in texts], profile, k)
+            values = tfidf(found, seed_of(profile), k)
             for (label, _), value in zip(texts, values):
                 write_row(target, label, '%s/%s' % (profile, k or 'all'),
                           value)
@@ -817,7 +834,7 @@ def check_rules():
     assert not NAME.match('word-2-seed-01') and not NAME.match('word-2-seed-')
     assert [capped(n) for n in (1, 2, 3, 4, 5)] == [1, 3, 5, 7, 7]
     assert [log(n) for n in (1, 2, 3, 4, 7, 8)] == [1, 2, 2, 3, 3, 4]
-    assert features('a ' * (SECTION + 3), 'word-1-2')['a'] == 20 + 20 + 2
+    assert features('a ' * (16 + 3), 'word-1-2', 16)['a'] == 4 + 4 + 2
     assert mix(1) == 0x5692161d100b05e5
     assert (idf(2, 1), idf(0, 0)) == (92109, 65536)
     assert list(heaviest(dict.fromkeys('abcde', 1) | {'f': 2}, 3)) \

@@ -53,6 +53,18 @@ def walk(i):
         x = (x * 6364136223846793005 + 1442695040888963407) % WORD
 
 
+def order(i):
+    """The place of each bin in the order in which bit i looks at them."""
+    places = {}
+    for place, bin_ in enumerate(walk(i)):
+        places.setdefault(bin_, place)
+        if len(places) == 64:
+            return places
+
+
+ORDER = [order(i) for i in range(64)]
+
+
 def minhash(hashes):
     """The fingerprint of a set of hashes, or None."""
     least = bins(hashes)
@@ -60,7 +72,7 @@ def minhash(hashes):
         return None
     result = 0
     for i in range(64):
-        value = least[next(b for b in walk(i) if b in least)]
+        value = least[min(least, key=ORDER[i].get)]
         result |= (mix((value + i * 0x9e3779b97f4a7c15) % WORD) & 1) << i
     return signed(result)
 

@@ -21,7 +21,7 @@ import math
 import os
 import sys
 
-from reference import HERE, feature_hash, features, read_rows, seed_of
+from reference import HERE, feature_hash, features, majority, read_rows, seed_of
 from reference import fingerprint as simhash_64
 from reference_minhash import WORD, minhash, mix
 from reference_minhash import fingerprint as minhash_64
@@ -39,16 +39,6 @@ def word_hash(value, word):
     return mix((value + word * 0x9e3779b97f4a7c15) % WORD)
 
 
-def simhash(weights):
-    """The 64 bits of hashes with weights."""
-    result = 0
-    for bit in range(64):
-        total = sum(weight if value >> bit & 1 else -weight
-                    for value, weight in weights)
-        result |= (total > 0) << bit
-    return result
-
-
 def fingerprint(family, document, profile, words=WORDS):
     """The fingerprint of a document as hexadecimal digits, or None."""
     seed = seed_of(profile)
@@ -61,7 +51,7 @@ def fingerprint(family, document, profile, words=WORDS):
         hashed = [(word_hash(value, word), weight)
                   for value, weight in weights]
         if family == 'simhash':
-            value = simhash(hashed)
+            value = majority(hashed)
         else:
             value = minhash([value for value, _ in hashed]) % WORD
         result += '%016x' % value
