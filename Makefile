@@ -116,13 +116,18 @@ ICU = $(if $(filter yes,$(with_icu)),$(shell $(CC) $(CPPFLAGS) -E \
 # core is compiled so once for all of them.
 UNIT_CORE = test/unit/core.a
 UNIT_CORE_OBJS = $(patsubst src/%,test/unit/%,$(CORE_OBJS))
-UNIT_OBJS = $(patsubst %.c,%.o,$(wildcard test/unit/unit_*.c)) $(UNIT_CORE_OBJS)
+UNIT_OBJS = $(patsubst %.c,%.o,$(wildcard test/unit/unit_*.c)) $(UNIT_CORE_OBJS) \
+	$(CALLS_OBJS) $(FUZZ_OBJS)
 UNIT_CFLAGS = -std=c99 -O1 -g -Wall -Wextra -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
+# What check_callbacks.py reads, and the core of check_fuzz.sh.
+CALLS_OBJS = $(patsubst src/%,test/unit/calls/%,$(filter-out src/core/%,$(OBJS)))
+FUZZ_OBJS = $(patsubst src/%,test/unit/fuzz/%,$(CORE_OBJS))
+
 # What is built beside the library and its objects.
 BUILT = $(OBJS:.o=.d) $(UNIT_OBJS) $(UNIT_OBJS:.o=.d) $(UNIT:.c=.run) \
-	$(UNIT_CORE) test/unit/core bench/quality.run bench/edits.run .flags test/unit/.flags
+	$(UNIT_CORE) test/unit/core test/unit/calls test/unit/fuzz bench/quality.run bench/edits.run .flags test/unit/.flags
 
 # --- PostgreSQL's own rules ----------------------------------------------
 
@@ -247,7 +252,7 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
 
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test soak report screenshot demo unit \
-	unit-programs matrix asserts setup-for-asserts setup-for-demo sanitize sqlsmith citus pgvector indent lint \
+	unit-programs calls-objects fuzz-objects matrix asserts setup-for-asserts setup-for-demo sanitize sqlsmith citus pgvector indent lint \
 	bench bench-quality deb dist
 
 help:
@@ -392,6 +397,21 @@ test/unit/unit_align.o: UNIT_CFLAGS += -D_GNU_SOURCE -isystem $(includedir_serve
 test/unit/core/%.o: src/core/%.c
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_CFLAGS) $(COPT) $(NOTE_HEADERS) -Isrc -c -o $@ $<
+
+# Not optimised, so that each call stays one, and each function in a section of its own.
+calls-objects: $(CALLS_OBJS)
+
+test/unit/calls/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(CC) -O0 -w -fPIC -ffunction-sections -fdata-sections -D_GNU_SOURCE $(NOTE_HEADERS) \
+		-Isrc -isystem $(PG_INCLUDE) -isystem $(PG_INCLUDE)/../.. -c -o $@ $<
+
+fuzz-objects: $(FUZZ_OBJS)
+
+test/unit/fuzz/%.o: src/%.c
+	@mkdir -p $(@D)
+	clang -std=c99 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all $(NOTE_HEADERS) \
+		-fsanitize=fuzzer-no-link,address,undefined -Isrc -c -o $@ $<
 
 indent:
 	@tools/indent

@@ -13,14 +13,14 @@
 # includes, how it is compiled (.flags, of the Makefile), and everything from
 # outside (the compiler, the headers of the server and of the system).  Times count
 # for nothing.  So the folder may be removed at any time, and without one all is
-# compiled.  The MOST_ARCHIVES used last are kept, of some 20 MB each.
+# compiled.  The MOST_ARCHIVES used last are kept, of some 20 to 35 MB each.
 #
 # An archive begins with "made-of", lines "OBJECT FILE SUM".  It is written beside
 # its place and moved there, so that runs at the same time disturb each other
 # nowhere: one that reads goes on reading the archive that it has opened.
 #
 
-MOST_ARCHIVES=20
+MOST_ARCHIVES=12
 
 # Print the folder of the archives.
 objects_folder()
@@ -41,6 +41,7 @@ sum_of_outside()
 	{
 		"$1" --version
 		$cc -v
+		clang -v
 		find "$("$1" --includedir-server)" -type f | LC_ALL=C sort |
 			xargs -d '\n' cat
 		find src -name '*.[ch]' -exec grep -ohE '^#include <[^>]+>' {} + |

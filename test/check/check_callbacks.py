@@ -10,7 +10,7 @@ a callback evaluates an expression, calls a function by its OID, runs SQL or wri
 a row.  The hooks of the planner are left out: PostgreSQL itself computes constants
 as it plans.
 
-Compiles the sources anew, each function into a section of its own, and reads from
+Has the sources compiled with each function in a section of its own, and reads from
 the object files which sections name which: a function that is called, or whose
 address is taken, counts as reached.
 
@@ -18,14 +18,11 @@ SPDX-License-Identifier: PostgreSQL
 """
 
 import collections
-import concurrent.futures
 import os
 import pathlib
 import re
-import shlex
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SRC = ROOT / 'src'
@@ -58,19 +55,9 @@ FORBIDDEN = re.compile(
     r'|heap_(insert|update|delete)|table_tuple_\w+|systable_\w+)$')
 
 
-def compile_one(source, folder):
+def object_of(source):
     """The object file of a source, not optimised: each call stays one."""
-    out = folder / (source.relative_to(SRC).as_posix().replace('/', '__') + '.o')
-    include = subprocess.run([os.environ.get('PG_CONFIG', 'pg_config'),
-                              '--includedir-server'], check=True,
-                             capture_output=True, text=True).stdout.strip()
-    subprocess.run(shlex.split(os.environ.get('CC') or 'gcc') +
-                   ['-O0', '-w', '-fPIC', '-ffunction-sections', '-fdata-sections',
-                    '-I', str(SRC), '-isystem', include,
-                    '-isystem', os.path.dirname(os.path.dirname(include)),
-                    '-D_GNU_SOURCE',
-                    '-c', str(source), '-o', str(out)], check=True)
-    return out
+    return (ROOT / 'test/unit/calls' / source.relative_to(SRC)).with_suffix('.o')
 
 
 SECTION = re.compile(r'^RELOCATION RECORDS FOR \[(.+)\]:')
@@ -126,18 +113,17 @@ def main():
 
     # Static functions of two files may have one name: they are known by the file.
     graph, where = {}, collections.defaultdict(list)
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = list(pool.map(
-            lambda source: compile_one(source, pathlib.Path(folder)), sources))
-        for source, path in zip(sources, objects):
-            for name, named in read_names(path).items():
-                graph[source, name] = named
-                where[name].append(source)
-                if any(HANDING_OVER.match(one) for one in named) and \
-                        not handed[source]:
-                    sys.exit(f'{source}: {name}() hands over a callback in a way '
-                             'that this test does not know')
+    cc = os.environ.get('CC')
+    subprocess.run(['make', '-s', '-j%d' % os.cpu_count(), 'calls-objects'] +
+                   (['CC=' + cc] if cc else []), cwd=ROOT, check=True)
+    for source in sources:
+        for name, named in read_names(object_of(source)).items():
+            graph[source, name] = named
+            where[name].append(source)
+            if any(HANDING_OVER.match(one) for one in named) and \
+                    not handed[source]:
+                sys.exit(f'{source}: {name}() hands over a callback in a way '
+                         'that this test does not know')
 
     def next_of(node):
         source, _ = node

@@ -26,20 +26,16 @@ $fixed true 2>/dev/null || fixed=
 
 command -v clang >/dev/null || fail "clang with libFuzzer is needed"
 
-# Build the core once, and each target.
+# Build each target.
 build()
 {
 	local file
 
-	mkdir "$work/core"
-	for file in src/core/*/*.c; do
-		echo "$work/core/$(basename "$file" .c).o" "$file"
-	done | xargs -P "$(nproc)" -n 2 clang $flags -Isrc -c \
-		-fsanitize=fuzzer-no-link,address,undefined -o
+	make -s -j"$(nproc)" ${CC:+CC="$CC"} fuzz-objects
 	for file in $targets; do
 		echo "$work/${file%.c}" "test/fuzz/$file"
 	done | xargs -P "$(nproc)" -n 2 clang $flags -Wall -Wextra -Isrc \
-		-Itest/fuzz -fsanitize=fuzzer,address,undefined "$work"/core/*.o \
+		-Itest/fuzz -fsanitize=fuzzer,address,undefined test/unit/fuzz/core/*/*.o \
 		-lutf8proc -lm -o
 }
 
