@@ -35,7 +35,7 @@ SECONDS = float(os.environ.get('SIMHASH_SECONDS', 0))
 SEED = int(os.environ.get('SIMHASH_SEED',
                           random.randrange(1, 1 << 30) if SECONDS else 1))
 FAULTS = int(os.environ.get('SIMHASH_FAULTS', 5))
-ROUNDS = 40                     # after an exchange of each column
+ROUNDS = 25                     # after an exchange of each column
 COMMITTED = 10                  # one round in so many
 DATABASE = 'deeds'
 OWNER, WRITER = 'deeds_owner', 'deeds_writer'

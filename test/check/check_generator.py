@@ -51,7 +51,7 @@ from psycopg import OperationalError, pq
 import generator_calls as calls
 from generator_world import ROLE, Round
 
-SECONDS = float(os.environ.get('SIMHASH_SECONDS', 12))
+SECONDS = float(os.environ.get('SIMHASH_SECONDS', 7))
 FAULTS = int(os.environ.get('SIMHASH_FAULTS', 1))
 SEED = int(os.environ.get(
     'SIMHASH_SEED', random.randrange(1, 1 << 30)

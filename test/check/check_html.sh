@@ -23,7 +23,7 @@ theirs()
 check golden UTF8 "$PWD/golden_html_texts.tsv" "$PWD/golden_html.tsv"
 "$PYTHON" reference_html.py --check
 
-check_random reference_html.py 1000 20000
+check_random reference_html.py 600 20000
 "$PYTHON" reference_html.py random "$seed" 200 | iconv -c -f UTF-8 -t LATIN1 |
 	iconv -f LATIN1 -t UTF-8 | grep -v '&' >"$work/pages"
 check latin1 LATIN1 "$work/pages"

@@ -13,7 +13,7 @@ lacks, nor leaves out what b has besides, or it might undo an earlier one, nor i
 made beside a sign that differs, which is read by what stands there.  Each row is asked
 about at once.
 
-SIMHASH_ROUNDS is how many differences are tried (10,000), SIMHASH_SECONDS how long at
+SIMHASH_ROUNDS is how many differences are tried (5,000), SIMHASH_SECONDS how long at
 most, SIMHASH_SEED as for check_generator.py.  Prints how many fail by the kind of the
 last difference and of text, and some of them; with SIMHASH_FAULTS more than five.
 
@@ -36,7 +36,7 @@ import vocabulary
 from database import new_utf8_database
 
 SECONDS = float(os.environ.get('SIMHASH_SECONDS', 0)) or float('inf')
-ROUNDS = int(os.environ.get('SIMHASH_ROUNDS', 10000))
+ROUNDS = int(os.environ.get('SIMHASH_ROUNDS', 5000))
 SEED = int(os.environ.get('SIMHASH_SEED', random.randrange(1, 1 << 30)))
 FAULTS = int(os.environ.get('SIMHASH_FAULTS', 5))
 DATABASE = 'check_monotone'

@@ -46,7 +46,7 @@ from generator_owners import (
 
 ROUNDS = 4
 SECONDS = float(os.environ['SIMHASH_SECONDS'])
-STEPS = 100 if SECONDS else 40
+STEPS = 100 if SECONDS else 25
 SEED = int(os.environ.get('SIMHASH_SEED', random.randrange(1, 1 << 30)
                           if SECONDS else 1))
 FAULTS = int(os.environ.get('SIMHASH_FAULTS', 20))

@@ -18,7 +18,7 @@ use SimhashTest;
 use Test::More;
 
 my $seed = seed();
-my $rounds = $ENV{SIMHASH_ROUNDS} // 3;
+my $rounds = rounds(2, 4);
 
 my $primary = new_node('primary', <<'END', allows_streaming => 1);
 autovacuum = off
@@ -140,7 +140,7 @@ for my $round (1 .. $rounds)
 	my $writers = clients($primary, 60, qw(write write vacuum read));
 	my $readers = clients($standby, 4, qw(read));
 
-	sleep(2 + $round % 3);
+	sleep(1 + $round % 3);
 	crash($primary);
 	$writers->[0]->finish;
 	$readers->[0]->finish;

@@ -17,7 +17,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 my $seed = seed();
-my $seconds = seconds(8);
+my $seconds = seconds(4);
 my $indexes = 24;
 
 # Checksums would find nearly all of it first.

@@ -24,7 +24,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 my $seed = seed();
-my $seconds = seconds(10);
+my $seconds = seconds(5);
 my $patience = 60;    # seconds for a command to end
 
 my $node = new_node('faults', <<'END', extra => [ '--wal-segsize=1' ]);

@@ -18,7 +18,7 @@ use List::Util qw(shuffle);
 use Test::More;
 
 # Of all rounds together; a longer run finds more.
-my $seconds = seconds(7);
+my $seconds = seconds(4);
 my $seed = seed();
 
 my $node = new_node('stress', <<'END');

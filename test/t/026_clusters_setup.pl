@@ -16,7 +16,7 @@ use PostgreSQL::Test::Utils;
 use SimhashTest;
 use Test::More;
 
-my $seconds = seconds(6);
+my $seconds = seconds(3);
 my $seed = seed();
 
 my $node = new_node('setup', <<'END');

@@ -14,7 +14,7 @@ use SimhashTest;
 use Test::More;
 
 my $seed = seed();
-my $operations = rounds(500, 1000);
+my $operations = rounds(300, 1000);
 my $batch = 500;
 
 my $node = new_node('moved');

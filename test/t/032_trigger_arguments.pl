@@ -14,7 +14,7 @@ use SimhashTest;
 use Test::More;
 
 my $seed = seed();
-my $rounds = rounds(400, 1000);
+my $rounds = rounds(250, 1000);
 my $batch = 200;
 
 my $node = new_node('arguments', <<'END');

@@ -15,7 +15,7 @@ use SimhashTest;
 use Test::More;
 
 my $seed = seed();
-my $rounds = rounds(200, 500);
+my $rounds = rounds(120, 500);
 my $batch = 100;
 
 my $node = new_node('ddl', <<'END');

@@ -14,7 +14,7 @@ use SimhashTest;
 use Test::More;
 
 my $seed = seed();
-my $saves = rounds(3000, 9000);
+my $saves = rounds(1500, 9000);
 my $rounds = 6;
 
 needs_psycopg();

@@ -20,7 +20,7 @@ use Time::HiRes qw(sleep);
 needs_psycopg();
 
 my $seed = seed();
-my $seconds = seconds(4);
+my $seconds = seconds(3);
 my $node = new_node('removal', <<'END');
 deadlock_timeout = 100ms
 restart_after_crash = on
@@ -31,7 +31,7 @@ my $dir = PostgreSQL::Test::Utils::tempdir;
 # --- tables at random --------------------------------------------------------
 
 # As many as make(1) has room for in some seconds.
-my $rounds = rounds(60, 600);
+my $rounds = rounds(25, 600);
 by_python($node, 'dedup.py', 'tables at random', $seed, 0, $rounds - 1);
 
 # --- while others write ------------------------------------------------------

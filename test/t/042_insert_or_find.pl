@@ -16,7 +16,7 @@ use SimhashTest;
 use Test::More;
 
 my $seed = seed();
-my $rows = rounds(1200, 5000);
+my $rows = rounds(600, 5000);
 my $node = new_node('door', "deadlock_timeout = 50ms\n");
 my $dir = PostgreSQL::Test::Utils::tempdir;
 

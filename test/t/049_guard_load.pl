@@ -17,7 +17,7 @@ use SimhashTest;
 use Test::More;
 
 my $seed = seed();
-my $rounds = rounds(16, 300);
+my $rounds = rounds(10, 300);
 my $node = new_node('load', "deadlock_timeout = 50ms\n");
 my $dir = PostgreSQL::Test::Utils::tempdir;
 
@@ -164,7 +164,7 @@ END \$\$;
 END
 	my ($out, $err) = ('', '');
 	my @bench = ('pgbench', '-n', '-h', $node->host, '-p', $node->port,
-		'--max-tries=10000', "--random-seed=$seed", '-T', seconds(4), 'postgres');
+		'--max-tries=10000', "--random-seed=$seed", '-T', seconds(2), 'postgres');
 	my $writers = start([ @bench, '-c', 6, '-f', "$dir/insert" ], '<', \undef, '>', \$out, '2>&1');
 	my $loader = start([ @bench, '-c', 2, '-f', "$dir/load" ], '<', \undef, '>', \$err, '2>&1');
 	ok($writers->finish, "$what: sessions insert") or diag($out);
