@@ -14,7 +14,7 @@ use Test::More;
 
 our @EXPORT =
   qw(seed seconds rounds new_node extension_contents plant needs_psycopg by_python
-  weighted_files drawn_transaction);
+  weighted_files drawn_transaction answers);
 
 # The seed of what is drawn at random: SIMHASH_SEED, or another each time.
 sub seed
@@ -118,6 +118,19 @@ sub plant
 }
 
 sub python { return $ENV{PYTHON} || 'python3' }
+
+# What scripts give, or how they fail: each with the settings of a new session, but all
+# in one, as beginning one takes longer than most queries.
+sub answers
+{
+	my ($node, @scripts) = @_;
+	my (undef, $out, $err) = $node->psql('postgres',
+		join("\\echo --\n\\warn --\n", map { "RESET ALL;\n$_;\n" } @scripts), on_error_stop => 0);
+	my @out = split /^--$/m, $out, -1;
+	my @err = split /^--$/m, $err =~ s/^psql:<stdin>:\d+: //gmr, -1;
+
+	return map { (($out[$_] // '') . ($err[$_] // 'no answer')) =~ s/^\n|\n$//gr } 0 .. $#scripts;
+}
 
 # Skip a whole test where there is no Python that knows PostgreSQL.
 sub needs_psycopg

@@ -350,24 +350,21 @@ my %fault = (
 my $index = 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_material = off;';
 my $plain = 'SET enable_indexscan = off; SET enable_bitmapscan = off;';
 
-# What a query gives, or how it fails.
-sub answer
-{
-	my ($node, $query) = @_;
-	my ($code, $out, $err) = $node->psql('postgres', $query);
-
-	return $out . $err;
-}
-
 # Every index agrees with its table, and searches with a sequential scan.
 sub agree
 {
 	my ($node, $name) = @_;
 
-	is(answer($node, <<'END') =~ s/\n//gr, '', "$name: every index agrees with its table");
+	my @scripts = (<<'END', <<'END');
 SELECT hamming_index_check(c.oid, true) FROM pg_class c JOIN pg_am a ON a.oid = relam
 JOIN pg_index i ON indexrelid = c.oid WHERE amname = 'hamming' AND indisvalid
 END
+SELECT (SELECT count(*) FROM pg_ls_tmpdir()),
+	(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')
+END
+	my @apart = ([ 'alone', 3 ], [ 'guarded', 5 ], [ 'keyed', 3 ]);
+
+	push @scripts, map { "SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM $_->[0]', $_->[1])" } @apart;
 	for my $what ('fp <@ (q, k)', 'g = 3 AND fp <@ (q, k)',
 		'wide <@ ((q::bit(64) || q::bit(64))::bit(128), 40 + k)')
 	{
@@ -376,18 +373,17 @@ END
 			FROM generate_series(1, 3000, 600) AS n) q,
 			LATERAL (SELECT id FROM docs WHERE $what) d GROUP BY k ORDER BY k";
 
-		is(answer($node, "$index $query"), answer($node, "$plain $query"),
-			"$name: what searches find");
+		push @scripts, "$index $query", "$plain $query";
 	}
-	for ([ 'alone', 3 ], [ 'guarded', 5 ], [ 'keyed', 3 ])
+	my ($check, $left, @found) = answers($node, @scripts);
+
+	is($check =~ s/\n//gr, '', "$name: every index agrees with its table");
+	is($left, '0|0', "$name: nothing is left behind");
+	is(shift @found, '0', "$name: no pairs among rows that are $_->[0]") for @apart;
+	while (my ($by_index, $by_table) = splice(@found, 0, 2))
 	{
-		is(answer($node, "SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM $_->[0]', $_->[1])"),
-			'0', "$name: no pairs among rows that are $_->[0]");
+		is($by_index, $by_table, "$name: what searches find");
 	}
-	is(answer($node, <<'END'), '0|0', "$name: nothing is left behind");
-SELECT (SELECT count(*) FROM pg_ls_tmpdir()),
-	(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')
-END
 }
 
 # Begin with a standby, then one round after another.
