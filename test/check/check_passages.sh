@@ -101,9 +101,8 @@ whole()
 	local encoding=$1 input=$2 wrong client=UTF8
 
 	[ "$encoding" != SQL_ASCII ] || client=SQL_ASCII
-	new_database -E "$encoding" --locale=C -T template0 "whole_${encoding,,}"
+	use_database "$encoding"
 	PGCLIENTENCODING=$client psql <<-END
-		CREATE EXTENSION simhash;
 		CREATE TABLE t (label text, body text);
 		\\copy t FROM '$input'
 		$([ "$encoding" != EUC_JIS_2004 ] ||
@@ -125,7 +124,7 @@ whole()
 			WHEN minhash(body, profile) IS NOT NULL THEN true END
 	END
 	)
-	dropdb "$PGDATABASE"
+	psql -c 'DROP TABLE t'
 	if [ "$wrong" = 0 ]; then
 		ok "whole in $encoding"
 	else

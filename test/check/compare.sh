@@ -23,14 +23,13 @@ check()
 	local rows
 
 	[ "$encoding" != SQL_ASCII ] || client=SQL_ASCII
-	new_database -E "$encoding" --locale=C -T template0 "${kind}_${name,,}"
+	use_database "$encoding"
 	PGCLIENTENCODING=$client psql <<-END
-		CREATE EXTENSION simhash;
 		CREATE TABLE t (label text, body text);
 		\\copy t FROM '$input'
 		\\copy (${ours//$'\n'/ }) TO '$work/ours'
+		DROP TABLE t;
 	END
-	dropdb "$PGDATABASE"
 	if [ -n "$golden" ]; then
 		cp "$golden" "$work/theirs"
 	else
@@ -46,6 +45,18 @@ check()
 		explain "$input"
 		failed=1
 	fi
+}
+
+# Use the database in an encoding from now on; the first time it is made.
+use_database()
+{
+	local name=${kind}_${1,,}
+
+	case " ${databases[*]} " in
+		*" $name "*) PGDATABASE=$name ;;
+		*) new_database -E "$1" --locale=C -T template0 "$name"
+			psql -c 'CREATE EXTENSION simhash' ;;
+	esac
 }
 
 # Show the difference that was found in what was made of an input.
