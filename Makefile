@@ -293,7 +293,7 @@ help:
 	@echo "ASSERTS_SOURCE=dir           its source"
 	@echo "OUT=dir                      keep the results of make test in dir"
 	@echo "NODE_MODULES=dir             packages of npm, for tests of clients"
-	@echo "JOBS=n                       tests at a time; as many as processors"
+	@echo "JOBS=n                       tests at a time; one more than processors"
 	@echo "SIMHASH_SECONDS=60 SIMHASH_SEED=n SIMHASH_FAULTS=1"
 	@echo "                             for tests at random: how long each lasts, to"
 	@echo "                             repeat it, after how many faults to stop"
