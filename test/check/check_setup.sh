@@ -22,6 +22,7 @@ done
 # program NAME: its script is the input.
 program()
 {
+	rm -f "$work/bin/$1"
 	{ echo '#!/bin/sh'; cat; } >"$work/bin/$1"
 	chmod +x "$work/bin/$1"
 }
@@ -29,7 +30,7 @@ program()
 # says NAME TEXT: tools/test fails, says TEXT, and lists what is missing.
 says()
 {
-	if env -u PG_CONFIG PATH="$work/bin" tools/test >"$work/out" 2>&1 ||
+	if env -u PG_CONFIG PATH="$work/bin" PYTHON="$work/bin/python3" tools/test >"$work/out" 2>&1 ||
 		! grep -qF "$2" "$work/out" ||
 		! grep -q '^Missing here: .*make xz-utils$' "$work/out" ||
 		grep -E '^(sudo|E|W):' "$work/out"; then
@@ -40,6 +41,9 @@ says()
 
 [ "$(id -u)" != 0 ] || fail "root may install all"
 program dpkg-query <<<'exit 1'
+# What takes long to look for is there, and a list of packages that takes long to read.
+for name in gcc clang python3; do program $name <<<'exit 0'; done
+program apt-cache <<<'echo Candidate: 1'
 
 says "no apt" 'there is no apt'
 program apt-get <<<'echo "E: Unable to locate package" >&2; exit 100'
