@@ -281,6 +281,30 @@ check_tree_page(PageCheck *check, CheckedPage *checked, CheckedPage *child)
 }
 
 /*
+ * Does a page begin its level?  Pages before it, which its parent does not know any
+ * more, may be left half dead by a vacuum that ended in between.
+ */
+static bool
+is_leftmost(PageCheck *check, const CheckedPage *checked, BlockNumber blkno,
+			CheckedPage *other)
+{
+	BlockNumber before = OPAQUE(checked)->btpo_prev;
+	BlockNumber pages = 0;
+
+	while (before != P_NONE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		copy_page(check, before, other);
+		if (!P_ISHALFDEAD(OPAQUE(other)) || OPAQUE(other)->btpo_next != blkno ||
+			++pages > RelationGetNumberOfBlocks(check->index))
+			return false;
+		blkno = before;
+		before = OPAQUE(other)->btpo_prev;
+	}
+	return true;
+}
+
+/*
  * Check a level, given its leftmost page.  Returns the leftmost page of the
  * level below.
  */
@@ -301,7 +325,7 @@ check_level(PageCheck *check, BlockNumber leftmost, uint32 level,
 			damaged(check, blkno, "The links between the pages of a level form a cycle.");
 		copy_page(check, blkno, checked);
 		checked->level = level;
-		if (blkno == leftmost && !P_LEFTMOST(OPAQUE(checked)))
+		if (blkno == leftmost && !is_leftmost(check, checked, blkno, child))
 			damaged(check, blkno, "A level does not begin where it should.");
 		if (!P_IGNORE(OPAQUE(checked)))
 		{
