@@ -53,7 +53,7 @@ weights = cppjieba idf_agg idf_cache idf_type keywords segment tfidf \
 compare = align describe families judge measures read_document \
 	similarity slips text_layout
 fingerprint = arrays bags boilerplate compat_profiles features fingerprint \
-	hashbits_tokens hashes minhash pages passages shared utf8 wide
+	hashbits_tokens hashes minhash pages passages read_hash shared utf8 wide
 
 # The core: plain C99, knows nothing of PostgreSQL.
 core/pairs = clusters compare crowds engine plan rows sides wide_pairs

@@ -121,6 +121,14 @@ LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION simhash_hashbits(text[], bigint) IS
 'the fingerprint of any width that a well-known Python class gives to tokens';
 
+CREATE FUNCTION simhash_read_hash(digits text, bits bigint DEFAULT 64,
+    format text DEFAULT 'hex', reversed text DEFAULT 'none')
+RETURNS bit
+AS 'MODULE_PATHNAME', 'simhash_read_hash'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION simhash_read_hash(text, bigint, text, text) IS
+'the hash of so many bits that another program has written';
+
 -- The parts of simhash_agg.  The transition functions are not STRICT: that
 -- would make the first row the initial state, and a row is no value of type
 -- internal.  They ignore rows with a NULL themselves.

@@ -69,7 +69,7 @@ GOOD = {
     'locale': "'zh'", 'weights': "'{1,2}'", 'idf': "simhash_idf_from('{a,b}', '{1,2}')",
     'features': "'{a,b}'", 'min_length': '1', 'center': '5', 'group': "'{}'",
     'cluster': '1', 'column': "'cluster'", 'words': '25',
-    'sample': '10',
+    'sample': '10', 'digits': "'00000000000000a1'", 'format': "'hex'", 'reversed': "'none'",
 }
 BY_TYPE = {
     'text': "'a b c d'", 'text[]': "'{a,b}'", 'bigint': '5', 'integer': '1',
