@@ -890,6 +890,15 @@ SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming(bit, bit) IS
 'Hamming distance: number of bits in which the bit strings differ';
 
+-- Lest a call with bit varying goes to the function of that name in pg_similarity, a
+-- similarity, which would be nearer than hamming(bit, bit).
+CREATE FUNCTION hamming(a bit varying, b bit varying) RETURNS integer
+AS 'MODULE_PATHNAME', 'hamming_bit'
+LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1
+SUPPORT hamming_support;
+COMMENT ON FUNCTION hamming(bit varying, bit varying) IS
+'Hamming distance: number of bits in which the bit strings differ';
+
 -- The cosine of the angle between two vectors of features whose SimHash fingerprints
 -- differ in so many of their bits (Charikar 2002, "Similarity estimation techniques
 -- from rounding algorithms").

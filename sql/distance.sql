@@ -135,6 +135,18 @@ SELECT fails($$SELECT hamming(B'101', B'')$$);
 SELECT fails($$SELECT simhash_similarity(B'101', 1::bit(64))$$);
 SELECT fails($$SELECT minhash_similarity(B'101', 1::bit(64))$$);
 
+-- bit varying: beside pg_similarity, whose hamming is a similarity, a call is ours, be it
+-- of two or of one, and both in one schema are an error
+CREATE SCHEMA elsewhere;
+CREATE FUNCTION elsewhere.hamming(bit varying, bit varying) RETURNS float8
+LANGUAGE sql RETURN 0.75;
+SET search_path = public, elsewhere;
+SELECT hamming(B'1011'::varbit, B'1001'::varbit) AS two, hamming(B'1011'::varbit, B'1001') AS one,
+       hamming(B'1011', B'1001'::varbit) AS other, hamming(B'1011', B'1001') AS none;
+SELECT fails('ALTER FUNCTION elsewhere.hamming(varbit, varbit) SET SCHEMA public');
+RESET search_path;
+DROP SCHEMA elsewhere CASCADE;
+
 ----------------------------------------
 -- the catalogue
 ----------------------------------------
