@@ -26,6 +26,7 @@
 // whose halves are light and dark.
 
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
@@ -85,6 +86,15 @@ const read = (hash, bits, format) => sql(
 const hexadecimal = bits => bits.match(/.{4}/g).map(four => parseInt(four, 2).toString(16)).join('');
 const ones = bits => bits.replaceAll('0', '').length;
 
+// Of the pictures of a folder, for plain-pictures.py: one call of each program.
+if (process.argv[2]) {
+    for (const file of readdirSync(process.argv[2]).filter(name => name.endsWith('.png')))
+        for (const [name, [hash, bits, format]] of Object.entries(programs))
+            if (!/binary|blockhash|hash\(/.test(name))
+                console.log([file, name, await hash(readFileSync(`${process.argv[2]}/${file}`)),
+                    bits, format, 'none'].join('\t'));
+    process.exit();
+}
 sql('CREATE EXTENSION simhash');
 for (const [name, [hash, bits, format]] of Object.entries(programs)) {
     const came = {}, digits = {};
