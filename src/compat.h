@@ -13,6 +13,7 @@
 
 #include "access/amapi.h"
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/tableam.h"
 #include "access/relation.h"
 #include "catalog/catalog.h"
@@ -22,6 +23,7 @@
 #include "catalog/pg_proc.h"
 #include "commands/tablecmds.h"
 #include "executor/executor.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
@@ -44,6 +46,37 @@
 
 #if PG_VERSION_NUM < 150000
 #error "simhash needs PostgreSQL 15 or later"
+#endif
+
+/*-------- Minor versions --------
+ * A library is loaded by each minor of its major, so it may not need a function
+ * that the first of them lack (test/check/check_exports.sh).
+ * simhash_get_row: the row in a Datum; minors of 2026 have a function for it, which
+ * marks the row as checked against its type
+ * heap_getattr: here for a row that a table or a trigger holds, which is of its type
+ */
+#ifndef DatumGetHeapTupleHeader
+#pragma weak DatumGetHeapTupleHeader
+#define simhash_get_row(datum) \
+	(DatumGetHeapTupleHeader != NULL ? DatumGetHeapTupleHeader(datum) : \
+	 (HeapTupleHeader) PG_DETOAST_DATUM(datum))
+#else
+#define simhash_get_row(datum)	DatumGetHeapTupleHeader(datum)
+#endif
+
+static inline Datum
+simhash_getattr(HeapTuple row, int column, TupleDesc columns, bool *isnull)
+{
+	return column > (int) HeapTupleHeaderGetNatts(row->t_data) ?
+		getmissingattr(columns, column, isnull) :
+		fastgetattr(row, column, columns, isnull);
+}
+#define heap_getattr(row, column, columns, isnull) \
+	simhash_getattr(row, column, columns, isnull)
+
+/* 15.0 has it by this name alone, and no later minor of 15 lacks that. */
+#if PG_VERSION_NUM < 160000
+#define InitMaterializedSRF(fcinfo, flags)	SetSingleFuncCall(fcinfo, flags)
 #endif
 
 /*-------- PostgreSQL 16 --------

@@ -31,7 +31,7 @@ PG_FUNCTION_INFO_V1(simhash_hash_row);
 Datum
 simhash_hash_row(PG_FUNCTION_ARGS)
 {
-	HeapTupleHeader row = PG_GETARG_HEAPTUPLEHEADER(0);
+	HeapTupleHeader row = simhash_get_row(PG_GETARG_DATUM(0));
 	TupleDesc	columns = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(row),
 												 HeapTupleHeaderGetTypMod(row));
 	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(row),.t_data = row};

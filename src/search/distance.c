@@ -104,7 +104,7 @@ read_ball_argument(BallArgument *last, Oid center_type)
 static const SimhashBall *
 get_ball_argument(FunctionCallInfo fcinfo, int argument, Oid center_type)
 {
-	HeapTupleHeader header = PG_GETARG_HEAPTUPLEHEADER(argument);
+	HeapTupleHeader header = simhash_get_row(PG_GETARG_DATUM(argument));
 	uint32		length = HeapTupleHeaderGetDatumLength(header);
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	BallArgument *last = flinfo->fn_extra;
