@@ -189,7 +189,7 @@ read_table(NearApart *apart, Oid table, List *parts)
 	AttrNumber	kept = find_names(relation, "kept");
 	TupleTableSlot *slot = table_slot_create(relation, NULL);
 	Snapshot	snapshot = RegisterSnapshot(GetLatestSnapshot());
-	TableScanDesc scan = table_beginscan(relation, snapshot, 0, NULL);
+	TableScanDesc scan = simhash_table_beginscan(relation, snapshot);
 
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
