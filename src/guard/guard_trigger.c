@@ -26,6 +26,7 @@
  */
 #include "guard/guard.h"
 
+#include "catalog/pg_am_d.h"
 #include "catalog/pg_constraint.h"
 #include "parser/parse_coerce.h"
 
@@ -103,17 +104,30 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 									  "The option \"mark\" takes a plain column.");
 }
 
-/* Fail unless rows of a table can conflict by its primary key. */
+/* Is an index a btree?  Each primary key has one but those WITHOUT OVERLAPS. */
+static bool
+is_btree(Oid oid)
+{
+	Relation	index = index_open(oid, AccessShareLock);
+	bool		is = index->rd_rel->relam == BTREE_AM_OID;
+
+	index_close(index, NoLock);
+	return is;
+}
+
+/* Fail unless ON CONFLICT DO UPDATE can follow by the primary key of a table. */
 static void
 check_primary_key(Relation relation)
 {
 	Oid			constraint;
+	bool		there = get_primary_key_attnos(RelationGetRelid(relation), false,
+											   &constraint) != NULL;
 
-	if (get_primary_key_attnos(RelationGetRelid(relation), false,
-							   &constraint) == NULL)
+	if (!there || !is_btree(get_constraint_index(constraint)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("table \"%s\" has no primary key that is not deferrable",
+				 errmsg(there ? "the primary key of table \"%s\" is WITHOUT OVERLAPS" :
+						"table \"%s\" has no primary key that is not deferrable",
 						RelationGetRelationName(relation)),
 				 errdetail("By the action \"conflict\" a near-duplicate takes the primary key of the nearest row."),
 				 errhint("ALTER TABLE ... ADD PRIMARY KEY (...) makes one.")));

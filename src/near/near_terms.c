@@ -54,7 +54,7 @@ simhash_near_check_stored(Relation relation, AttrNumber column)
 				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
 				 errmsg("column \"%s\" is virtual",
 						NameStr(attribute->attname)),
-				 errhint("A guard takes generated columns that are STORED.")));
+				 errhint("Take a generated column that is STORED.")));
 }
 
 /*

@@ -183,7 +183,7 @@ simhash_removal_find_table(Removal *removal)
 	simhash_find_rows(&rows);
 	unfit = rows.place != SIMHASH_HERE ? "rows on other servers" :
 		rows.parted && get_rel_relkind(removal->relation) != RELKIND_PARTITIONED_TABLE ? "children by inheritance" :
-		removal->table->key == NIL ? "no primary key by operators of the server" : NULL;
+		removal->table->key == NIL ? "no primary key that is a btree by operators of the server" : NULL;
 	if (unfit != NULL)
 		refuse("%s has %s: simhash_dedup_sql writes a DELETE", name, unfit);
 	simhash_removal_word(removal, "source", rows.source);
@@ -215,7 +215,7 @@ check_key(const Removal *removal, const RemovalKey *key)
 	if (removal->drops && key->may_lose != NULL)
 		refuse("%s, which may lose rows that collide: say children => 'stay'", key->may_lose);
 	if (removal->log != NULL && key->child->key == NIL)
-		refuse("%s has no primary key by operators of the server, by which moved rows could be put back: leave out the log",
+		refuse("%s has no primary key that is a btree by operators of the server, by which moved rows could be put back: leave out the log",
 			   child);
 }
 
