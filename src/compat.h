@@ -256,6 +256,9 @@ typedef build_simple_rel_hook_type SimhashRelationHook;
 #define simhash_keeps_read_only(kind)	((kind) == RELKIND_FOREIGN_TABLE)
 #define simhash_instrument(scan, node)	((void) 0)
 #else
+typedef Instrumentation NodeInstrumentation;
+#define ExecInitScanTupleSlot(estate, node, columns, kind, flags) \
+	ExecInitScanTupleSlot(estate, node, columns, kind)
 #define simhash_keeps_read_only(kind)	((void) (kind), false)
 #define simhash_am_routine(routine) \
 	memcpy(palloc(sizeof(IndexAmRoutine)), routine, sizeof(IndexAmRoutine))

@@ -122,7 +122,7 @@ static bool
 next_entry(const KeyScan *scan, const KeyScanIndex *index)
 {
 	IndexScanDesc desc = index->state->iss_ScanDesc;
-	Instrumentation *instrument = index->state->ss.ps.instrument;
+	NodeInstrumentation *instrument = index->state->ss.ps.instrument;
 
 	for (;;)
 	{
@@ -195,7 +195,7 @@ begin_key_scan(CustomScanState *node, EState *estate, int eflags)
 	ListCell   *lc;
 
 	ExecInitScanTupleSlot(estate, &node->ss, RelationGetDescr(table),
-						  table_slot_callbacks(table));
+						  table_slot_callbacks(table), 0);
 	ExecAssignScanProjectionInfo(&node->ss);
 	node->ss.ps.qual = ExecInitQual(plan->scan.plan.qual, &node->ss.ps);
 	scan->center = ExecInitExpr(linitial(plan->custom_exprs), &node->ss.ps);
