@@ -90,11 +90,12 @@ CREATE TRIGGER guard BEFORE INSERT ON read FOR EACH ROW
 SELECT fails('INSERT INTO read (site, fp) VALUES (''a'', 0)') LIKE '42611 %"host" is virtual%' AS refused \gset
 DROP TABLE read;
 -- and a primary key that is no btree
-CREATE TABLE stays (during daterange, fp bigint, PRIMARY KEY (during WITHOUT OVERLAPS));
+CREATE TABLE stays (rooms int4range, during daterange, fp bigint,
+    PRIMARY KEY (rooms, during WITHOUT OVERLAPS));
 CREATE INDEX ON stays USING hamming (fp);
 CREATE TRIGGER guard BEFORE INSERT ON stays FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'conflict', '3');
-SELECT :'refused' AND fails('INSERT INTO stays VALUES (''[2020-01-01,2021-01-01)'', 0)')
+SELECT :'refused' AND fails('INSERT INTO stays VALUES (''[1,2)'', ''[2020-01-01,2021-01-01)'', 0)')
     LIKE '55000 %key of table "stays" is WITHOUT OVERLAPS%' AS refused \gset
 DROP TABLE stays;
 \else
