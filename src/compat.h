@@ -231,7 +231,7 @@ extern PGDLLEXPORT void _PG_init(void); /* fmgr.h declares it later */
  * simhash_keeps_read_only: is a relation of this kind on a server whose transaction
  * is read-only to its end if ours was when it began there?
  * simhash_instrument: have EXPLAIN (ANALYZE) show of an index scan how many searches
- * ran; not in 19, which keeps the number elsewhere
+ * ran, which 18 and later count
  * SIMHASH_RELATION_HOOK...: the hook in which an extension sees what the
  * planner has found out of a relation and its indexes, and its arguments
  */
@@ -254,7 +254,7 @@ typedef build_simple_rel_hook_type SimhashRelationHook;
 	table_tuple_delete(table, tid, GetCurrentCommandId(true), 0, \
 					   InvalidSnapshot, InvalidSnapshot, false, failure)
 #define simhash_keeps_read_only(kind)	((kind) == RELKIND_FOREIGN_TABLE)
-#define simhash_instrument(scan, node)	((void) 0)
+#define simhash_instrument(scan, node)	((scan)->instrument = (node)->iss_Instrument)
 #else
 typedef Instrumentation NodeInstrumentation;
 #define ExecInitScanTupleSlot(estate, node, columns, kind, flags) \

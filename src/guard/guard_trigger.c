@@ -130,7 +130,8 @@ check_primary_key(Relation relation)
 						"table \"%s\" has no primary key that is not deferrable",
 						RelationGetRelationName(relation)),
 				 errdetail("By the action \"conflict\" a near-duplicate takes the primary key of the nearest row."),
-				 errhint("ALTER TABLE ... ADD PRIMARY KEY (...) makes one.")));
+				 errhint(there ? "Take a table whose primary key is of single values." :
+						 "ALTER TABLE ... ADD PRIMARY KEY (...) makes one.")));
 }
 
 /*

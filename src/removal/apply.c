@@ -600,7 +600,7 @@ apply_plan(void *context)
 	}
 	ereport(NOTICE,
 			(errmsg("rows of \"%s\" removed: " INT64_FORMAT, get_rel_name(removal->relation), removal->done.gone),
-			 errdetail("Rows of other tables: " INT64_FORMAT " moved, " INT64_FORMAT " dropped. Rows that stay: "
+			 errdetail("Rows of other tables: " INT64_FORMAT " moved, " INT64_FORMAT " dropped. Lines refused: "
 					   INT64_FORMAT "; column \"done\" of the plan says why.",
 					   removal->done.moved, removal->done.dropped, apply->stay),
 			 removal->done.gone > 0 ? 0 :
