@@ -85,6 +85,7 @@ Function = collections.namedtuple(
 VALUES = {
     'bigint': ['t.fp', 't.fp', 't.born', "near.same('key', t.fp)"],
     'bit': ['t.wide', 't.wide', "near.same('key', t.wide)"],
+    'bit varying': ['t.wide::bit varying'],
     'ext.hamming_ball': ['t.ball', 'ROW(t.fp, 3)::ext.hamming_ball'],
     'ext.hamming_bit_ball': ['ROW(t.wide, 3)::ext.hamming_bit_ball'],
     'text': ['t.body'],

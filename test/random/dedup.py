@@ -1094,8 +1094,7 @@ FUNCTIONS = (('hamming(bigint, bigint)', 'integer'),
              ('concat(oid, tid)', 'text'),
              ('simhash_dedup_plan(regclass, text)', 'void'))
 # In the schema of the extension there may be better ones than its own.
-BETTER = (('hamming(varbit, varbit)', 'integer'),
-          ('hamming(bit, varbit)', 'integer'),
+BETTER = (('hamming(bit, varbit)', 'integer'),
           ('simhash_jaccard(varchar, varchar)', 'float8'),
           ('simhash_alike(varchar, varchar, text, numeric)', 'boolean'))
 
