@@ -136,14 +136,6 @@ typedef struct ClusterSet
 	int64	   *ids;
 } ClusterSet;
 
-/* By which indexes numbers in a column are looked up. */
-typedef enum ClusterIndex
-{
-	INDEX_OF_ALL_ROWS,
-	INDEX_OF_SOME,				/* too: the predicate holds for what is sought */
-	INDEX_OF_KEY				/* the primary key */
-} ClusterIndex;
-
 /* A scan of rows by a number in a column; NULL members where no index tells. */
 typedef struct ClusterScan
 {
@@ -178,6 +170,8 @@ extern PGDLLEXPORT Datum _simhash_cluster_terms(PG_FUNCTION_ARGS);
 /* table.c */
 extern void simhash_clusters_check_table(const ClusterTerms *terms);
 extern Relation simhash_clusters_open(const ClusterTerms *terms);
+extern Relation simhash_clusters_open_key(const ClusterTerms *terms,
+										  Relation clusters);
 extern NearTerms simhash_clusters_searched(const ClusterTerms *terms,
 										   Relation clusters);
 extern void simhash_clusters_bind_space(NearSpace *space,
@@ -199,17 +193,20 @@ extern bool simhash_clusters_fetch(Relation clusters, ItemPointer tid,
 extern void simhash_clusters_delete(Relation clusters, ItemPointer tid);
 extern TupleTableSlot *simhash_clusters_copy_row(Relation clusters,
 												 TupleTableSlot *slot);
-extern bool simhash_clusters_find_number(const ClusterTerms *terms, Relation clusters,
+extern IndexScanDesc simhash_clusters_scan(Relation relation, Relation index,
+										   Snapshot snapshot,
+										   StrategyNumber strategy,
+										   int64 value);
+extern bool simhash_clusters_find_number(Relation clusters, Relation key,
 										 Snapshot snapshot, int64 number,
 										 TupleTableSlot *slot);
 extern bool simhash_clusters_is_there(const ClusterTerms *terms,
 									  Relation clusters, int64 id);
 
 /* members.c */
-extern bool simhash_clusters_has_index(Relation relation, AttrNumber column,
-									   ClusterIndex which);
+extern bool simhash_clusters_has_index(Relation relation, AttrNumber column);
 extern bool simhash_clusters_begin_scan(ClusterScan *scan, Relation relation,
-										AttrNumber column, ClusterIndex which,
+										AttrNumber column, bool partial,
 										Snapshot snapshot,
 										StrategyNumber strategy, int64 value);
 extern bool simhash_clusters_next(ClusterScan *scan);

@@ -65,6 +65,7 @@ typedef struct Forest
 {
 	const ClusterTerms *terms;
 	Relation	relation;
+	Relation	key;			/* the primary one */
 	Snapshot	snapshot;
 	TupleTableSlot *slot;
 	List	   *copies;			/* of Link, between roots */
@@ -108,8 +109,8 @@ find_root(Forest *forest, int64 id)
 	{
 		int64		parent;
 
-		if (!simhash_clusters_find_number(forest->terms, forest->relation, forest->snapshot, id,
-										  forest->slot))
+		if (!simhash_clusters_find_number(forest->relation, forest->key,
+										  forest->snapshot, id, forest->slot))
 			return id;
 		parent = simhash_clusters_number(forest->terms, forest->slot, CLUSTER_MERGED_INTO);
 		if (parent >= id)
@@ -128,22 +129,21 @@ find_root(Forest *forest, int64 id)
 static void
 find_copies(Forest *forest)
 {
-	ClusterScan scan;
+	IndexScanDesc scan = simhash_clusters_scan(forest->relation, forest->key,
+											   forest->snapshot,
+											   BTLessStrategyNumber, 0);
 	ListCell   *lc;
 
-	if (!simhash_clusters_begin_scan(&scan, forest->relation, forest->terms->columns[CLUSTER_ID],
-									 INDEX_OF_KEY, forest->snapshot, BTLessStrategyNumber, 0))
-		simhash_clusters_complain(forest->terms->clusters);
-	while (simhash_clusters_next(&scan))
+	while (index_getnext_slot(scan, ForwardScanDirection, forest->slot))
 	{
 		Link	   *link = palloc(sizeof *link);
 
-		link->tid = scan.slot->tts_tid;
-		link->cluster = simhash_clusters_number(forest->terms, scan.slot, CLUSTER_COPY_OF);
-		link->merged_into = simhash_clusters_number(forest->terms, scan.slot, CLUSTER_MERGED_INTO);
+		link->tid = forest->slot->tts_tid;
+		link->cluster = simhash_clusters_number(forest->terms, forest->slot, CLUSTER_COPY_OF);
+		link->merged_into = simhash_clusters_number(forest->terms, forest->slot, CLUSTER_MERGED_INTO);
 		forest->copies = lappend(forest->copies, link);
 	}
-	simhash_clusters_end_scan(&scan);
+	index_endscan(scan);
 	foreach(lc, forest->copies)
 	{
 		Link	   *copy = lfirst(lc);
@@ -160,6 +160,7 @@ open_forest(const ClusterTerms *terms, Snapshot snapshot)
 	Forest		forest = {.terms = terms};
 
 	forest.relation = simhash_clusters_open(terms);
+	forest.key = simhash_clusters_open_key(terms, forest.relation);
 	forest.snapshot = RegisterSnapshot(snapshot);
 	forest.slot = table_slot_create(forest.relation, NULL);
 	find_copies(&forest);
@@ -173,6 +174,7 @@ close_forest(Forest *forest)
 	list_free_deep(forest->copies);
 	ExecDropSingleTupleTableSlot(forest->slot);
 	UnregisterSnapshot(forest->snapshot);
+	index_close(forest->key, AccessShareLock);
 	table_close(forest->relation, AccessShareLock);
 }
 
@@ -253,7 +255,7 @@ is_root(Forest *forest, int64 id, bool *doubt)
 	bool		linked;
 
 	InitDirtySnapshot(dirty);
-	linked = simhash_clusters_find_number(forest->terms, forest->relation, &dirty, id,
+	linked = simhash_clusters_find_number(forest->relation, forest->key, &dirty, id,
 										  forest->slot);
 	*doubt = linked && TransactionIdIsValid(dirty.xmin);
 	return !linked;

@@ -17,9 +17,12 @@
 #include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
 
-/* Open an index whose first column that is; NULL if there is none. */
+/*
+ * Open an index whose first column that is; NULL if there is none.  Partial indexes
+ * are taken only if the caller knows that their predicate holds for what it seeks.
+ */
 static Relation
-open_index(Relation relation, AttrNumber column, ClusterIndex which)
+open_index(Relation relation, AttrNumber column, bool partial)
 {
 	ListCell   *lc;
 
@@ -31,21 +34,18 @@ open_index(Relation relation, AttrNumber column, ClusterIndex which)
 
 		if (index->rd_rel->relam == BTREE_AM_OID && index->rd_index->indisvalid &&
 			index->rd_index->indkey.values[0] == column &&
-			(which == INDEX_OF_SOME || RelationGetIndexPredicate(index) == NIL) &&
-			(which != INDEX_OF_KEY || (index->rd_index->indisprimary &&
-									   index->rd_index->indimmediate &&
-									   index->rd_index->indnkeyatts == 1)))
+			(partial || RelationGetIndexPredicate(index) == NIL))
 			return index;
 		index_close(index, AccessShareLock);
 	}
 	return NULL;
 }
 
-/* Has a relation such an index? */
+/* Has a relation an index, without a condition, whose first column that is? */
 bool
-simhash_clusters_has_index(Relation relation, AttrNumber column, ClusterIndex which)
+simhash_clusters_has_index(Relation relation, AttrNumber column)
 {
-	Relation	index = open_index(relation, column, which);
+	Relation	index = open_index(relation, column, false);
 
 	if (index != NULL)
 		index_close(index, AccessShareLock);
@@ -58,20 +58,15 @@ simhash_clusters_has_index(Relation relation, AttrNumber column, ClusterIndex wh
  */
 bool
 simhash_clusters_begin_scan(ClusterScan *scan, Relation relation,
-							AttrNumber column, ClusterIndex which, Snapshot snapshot,
+							AttrNumber column, bool partial, Snapshot snapshot,
 							StrategyNumber strategy, int64 value)
 {
-	ScanKeyData key;
-
-	scan->index = open_index(relation, column, which);
+	scan->index = open_index(relation, column, partial);
 	if (scan->index == NULL)
 		return false;
 	scan->slot = table_slot_create(relation, NULL);
-	scan->scan = simhash_index_beginscan(relation, scan->index, snapshot, 1);
-	ScanKeyInit(&key, 1, strategy, strategy == BTEqualStrategyNumber ? F_INT8EQ :
-				strategy == BTLessStrategyNumber ? F_INT8LT : F_INT8GT,
-				Int64GetDatum(value));
-	index_rescan(scan->scan, &key, 1, NULL, 0);
+	scan->scan = simhash_clusters_scan(relation, scan->index, snapshot, strategy,
+									   value);
 	return true;
 }
 
@@ -115,7 +110,7 @@ simhash_clusters_find_row(const ClusterTerms *terms, Oid table, int64 id,
 	if (relation != NULL && (table == terms->root ||
 							 list_member_oid(get_partition_ancestors(table), terms->root)) &&
 		simhash_clusters_begin_scan(&scan, relation,
-									column_in(table, terms, terms->cluster), INDEX_OF_ALL_ROWS,
+									column_in(table, terms, terms->cluster), false,
 									SnapshotSelf, BTEqualStrategyNumber, id))
 	{
 		NearDocument documents = {0};
@@ -198,7 +193,7 @@ simhash_clusters_any_document(const ClusterTerms *terms, int64 id)
 
 		if (document == NULL && table != NULL &&
 			simhash_clusters_begin_scan(&scan, table,
-										column_in(lfirst_oid(lc), terms, terms->cluster), INDEX_OF_ALL_ROWS,
+										column_in(lfirst_oid(lc), terms, terms->cluster), false,
 										SnapshotSelf, BTEqualStrategyNumber, id))
 		{
 			NearDocument documents = simhash_clusters_bind_document(terms, table);
@@ -225,7 +220,7 @@ find_greatest(Relation table, AttrNumber column)
 	ClusterScan scan;
 	bool		isnull;
 
-	if (simhash_clusters_begin_scan(&scan, table, column, INDEX_OF_ALL_ROWS, SnapshotSelf,
+	if (simhash_clusters_begin_scan(&scan, table, column, false, SnapshotSelf,
 									BTGreaterStrategyNumber, 0))
 	{
 		bool		falling = (scan.index->rd_indoption[0] & INDOPTION_DESC) != 0;

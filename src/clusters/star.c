@@ -177,7 +177,7 @@ has_copy(const ClusterTerms *terms, Relation clusters, int64 cluster, Snapshot s
 	bool		found = false;
 
 	if (!simhash_clusters_begin_scan(&scan, clusters, terms->columns[CLUSTER_COPY_OF],
-									 INDEX_OF_SOME, snapshot, BTEqualStrategyNumber, cluster))
+									 true, snapshot, BTEqualStrategyNumber, cluster))
 		return false;
 	while (!found && simhash_clusters_next(&scan))
 		found = !unmarked ||
@@ -281,12 +281,13 @@ take_back(const ClusterTerms *terms, int64 cluster, int64 number, const List *ta
 	Relation	clusters = simhash_clusters_open(terms);
 	NearTerms	searched = simhash_clusters_searched(terms, clusters);
 	NearDocument kept = simhash_near_bind_document(clusters, &searched);
+	Relation	key = simhash_clusters_open_key(terms, clusters);
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
 	SnapshotData dirty;
 
 	/* The statement itself has added it. */
 	CommandCounterIncrement();
-	if (simhash_clusters_find_number(terms, clusters, SnapshotSelf, number, slot) &&
+	if (simhash_clusters_find_number(clusters, key, SnapshotSelf, number, slot) &&
 		simhash_clusters_of(terms, slot) == cluster)
 	{
 		bool		any;
@@ -309,6 +310,7 @@ take_back(const ClusterTerms *terms, int64 cluster, int64 number, const List *ta
 			simhash_clusters_take_document(terms, clusters, slot);
 	}
 	ExecDropSingleTupleTableSlot(slot);
+	index_close(key, AccessShareLock);
 	table_close(clusters, NoLock);
 }
 

@@ -62,6 +62,22 @@ simhash_clusters_open(const ClusterTerms *terms)
 	return relation;
 }
 
+/* Open the primary key of the open table. */
+Relation
+simhash_clusters_open_key(const ClusterTerms *terms, Relation clusters)
+{
+	Relation	key;
+
+	list_free(RelationGetIndexList(clusters));
+	if (!OidIsValid(clusters->rd_pkindex))
+		simhash_clusters_complain(terms->clusters);
+	key = index_open(clusters->rd_pkindex, AccessShareLock);
+	if (key->rd_index->indnkeyatts != 1 ||
+		key->rd_index->indkey.values[0] != terms->columns[CLUSTER_ID])
+		simhash_clusters_complain(terms->clusters);
+	return key;
+}
+
 /* The terms of the search for representatives, in columns of the open table. */
 NearTerms
 simhash_clusters_searched(const ClusterTerms *terms, Relation clusters)
@@ -227,19 +243,31 @@ simhash_clusters_delete(Relation clusters, ItemPointer tid)
 	(void) simhash_table_delete(clusters, tid, &failure);
 }
 
-/* Find the row with a number in the open table. */
+/* Scan rows by a number in the first column of an open index. */
+IndexScanDesc
+simhash_clusters_scan(Relation relation, Relation index, Snapshot snapshot,
+					  StrategyNumber strategy, int64 value)
+{
+	IndexScanDesc scan = simhash_index_beginscan(relation, index, snapshot, 1);
+	ScanKeyData key;
+
+	ScanKeyInit(&key, 1, strategy, strategy == BTEqualStrategyNumber ? F_INT8EQ :
+				strategy == BTLessStrategyNumber ? F_INT8LT : F_INT8GT,
+				Int64GetDatum(value));
+	index_rescan(scan, &key, 1, NULL, 0);
+	return scan;
+}
+
+/* Find the row with a number by the open primary key. */
 bool
-simhash_clusters_find_number(const ClusterTerms *terms, Relation clusters, Snapshot snapshot,
+simhash_clusters_find_number(Relation clusters, Relation key, Snapshot snapshot,
 							 int64 number, TupleTableSlot *slot)
 {
-	ClusterScan scan;
-	bool		found;
+	IndexScanDesc scan = simhash_clusters_scan(clusters, key, snapshot,
+											   BTEqualStrategyNumber, number);
+	bool		found = index_getnext_slot(scan, ForwardScanDirection, slot);
 
-	if (!simhash_clusters_begin_scan(&scan, clusters, terms->columns[CLUSTER_ID], INDEX_OF_KEY,
-									 snapshot, BTEqualStrategyNumber, number))
-		simhash_clusters_complain(terms->clusters);
-	found = index_getnext_slot(scan.scan, ForwardScanDirection, slot);
-	simhash_clusters_end_scan(&scan);
+	index_endscan(scan);
 	return found;
 }
 
@@ -247,12 +275,14 @@ simhash_clusters_find_number(const ClusterTerms *terms, Relation clusters, Snaps
 bool
 simhash_clusters_is_there(const ClusterTerms *terms, Relation clusters, int64 id)
 {
+	Relation	key = simhash_clusters_open_key(terms, clusters);
 	TupleTableSlot *slot = table_slot_create(clusters, NULL);
 	SnapshotData dirty;
 	bool		found;
 
 	InitDirtySnapshot(dirty);
-	found = simhash_clusters_find_number(terms, clusters, &dirty, id, slot);
+	found = simhash_clusters_find_number(clusters, key, &dirty, id, slot);
 	ExecDropSingleTupleTableSlot(slot);
+	index_close(key, AccessShareLock);
 	return found;
 }

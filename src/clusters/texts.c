@@ -53,7 +53,7 @@ take_from(const ClusterTerms *terms, Relation clusters,
 	ListCell   *lc;
 
 	InitDirtySnapshot(dirty);
-	if (simhash_clusters_begin_scan(&scan, clusters, column, INDEX_OF_SOME, &dirty,
+	if (simhash_clusters_begin_scan(&scan, clusters, column, true, &dirty,
 									BTEqualStrategyNumber, id))
 	{
 		while (simhash_clusters_next(&scan))
@@ -86,8 +86,7 @@ simhash_clusters_take_text(const ClusterTerms *terms, int64 id, text *document)
 
 	LockRelationOid(terms->clusters, RowExclusiveLock);
 	clusters = simhash_clusters_open(terms);
-	if (!simhash_clusters_has_index(clusters, terms->columns[CLUSTER_ID], INDEX_OF_KEY))
-		simhash_clusters_complain(terms->clusters);
+	index_close(simhash_clusters_open_key(terms, clusters), AccessShareLock);
 	searched = simhash_clusters_searched(terms, clusters);
 	kept = simhash_near_bind_document(clusters, &searched);
 	take_from(terms, clusters, &kept, terms->columns[CLUSTER_ID], id, document);

@@ -123,7 +123,7 @@ finish(ClusterSetup *setup, Oid clusters)
 	simhash_progress_step("finishing");
 	LockRelationOid(clusters, AccessExclusiveLock);
 	terms = simhash_upkeep_begin_step(call, ShareRowExclusiveLock);
-	if (setup->index && !simhash_clusters_has_index(call->relation, terms->cluster, INDEX_OF_ALL_ROWS))
+	if (setup->index && !simhash_clusters_has_index(call->relation, terms->cluster))
 		simhash_upkeep_alter(call, simhash_upkeep_sql(call, "CREATE INDEX ON &r (&c)"));
 	simhash_upkeep_depend(call);
 	work = terms->work;
