@@ -53,7 +53,7 @@
  * that the first of them lack (test/check/check_exports.sh).
  * simhash_get_row: the row in a Datum; minors of 2026 have a function for it, which
  * marks the row as checked against its type
- * heap_getattr: here for a row that a table or a trigger holds, which is of its type
+ * heap_getattr: the function that checks such a row is called where the server has it
  */
 #ifndef DatumGetHeapTupleHeader
 #pragma weak DatumGetHeapTupleHeader
@@ -64,15 +64,20 @@
 #define simhash_get_row(datum)	DatumGetHeapTupleHeader(datum)
 #endif
 
+#ifdef HEAP_IS_DATUM
+#pragma weak heap_datum_check
 static inline Datum
 simhash_getattr(HeapTuple row, int column, TupleDesc columns, bool *isnull)
 {
+	if (HeapTupleHeaderIsVersionedDatum(row->t_data) && heap_datum_check != NULL)
+		heap_datum_check(row->t_data, columns);
 	return column > (int) HeapTupleHeaderGetNatts(row->t_data) ?
 		getmissingattr(columns, column, isnull) :
 		fastgetattr(row, column, columns, isnull);
 }
 #define heap_getattr(row, column, columns, isnull) \
 	simhash_getattr(row, column, columns, isnull)
+#endif
 
 /* 15.0 has it by this name alone, and no later minor of 15 lacks that. */
 #if PG_VERSION_NUM < 160000

@@ -324,7 +324,8 @@ load_rows(void *context)
  *
  * Errors: null_value_not_allowed, invalid_parameter_value (no SELECT), undefined_column
  * (of the table, or of fingerprints), object_not_in_prerequisite_state (no guard, or a
- * table that is renamed meanwhile), insufficient_privilege (to lock the table), whatever the query, the guards and INSERT raise.
+ * table that is renamed meanwhile), insufficient_privilege (to lock the table), whatever
+ * the query, the guards and INSERT raise.
  */
 Datum
 simhash_guard_load(PG_FUNCTION_ARGS)

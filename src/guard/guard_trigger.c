@@ -104,18 +104,10 @@ map_arguments(GuardTrigger *guard, const GuardArguments *arguments,
 									  "The option \"mark\" takes a plain column.");
 }
 
-/* Is an index a btree?  Each primary key has one but those WITHOUT OVERLAPS. */
-static bool
-is_btree(Oid oid)
-{
-	Relation	index = index_open(oid, AccessShareLock);
-	bool		is = index->rd_rel->relam == BTREE_AM_OID;
-
-	index_close(index, NoLock);
-	return is;
-}
-
-/* Fail unless ON CONFLICT DO UPDATE can follow by the primary key of a table. */
+/*
+ * Fail unless ON CONFLICT DO UPDATE can follow by the primary key of a table: each is a
+ * btree but those WITHOUT OVERLAPS.
+ */
 static void
 check_primary_key(Relation relation)
 {
@@ -123,7 +115,7 @@ check_primary_key(Relation relation)
 	bool		there = get_primary_key_attnos(RelationGetRelid(relation), false,
 											   &constraint) != NULL;
 
-	if (!there || !is_btree(get_constraint_index(constraint)))
+	if (!there || simhash_class(get_constraint_index(constraint)).relam != BTREE_AM_OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg(there ? "the primary key of table \"%s\" is WITHOUT OVERLAPS" :
@@ -243,8 +235,7 @@ reach_verdict(GuardTrigger *guard, const TriggerData *data, HeapTuple row,
 		search->pending.distance = -1;
 	else
 	{
-		guard->conflicts = !moved &&
-			(simhash_near_loading == NULL || simhash_near_load_at_work() == NULL) &&
+		guard->conflicts = !moved && simhash_near_load_at_work() == NULL &&
 			simhash_guard_may_conflict(guard, data);
 		if ((!guard->conflicts || hold_match(search)) &&
 			(guard->arguments.action != GUARD_MARK ||

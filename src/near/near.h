@@ -434,17 +434,29 @@ extern NearTerms simhash_near_map_terms(const NearTerms *terms,
 										Relation relation);
 
 /* near_document.c */
-/* Do the terms say what the document of a row is? */
-static inline bool
-simhash_near_has_document(const NearTerms *terms)
+extern NearDocument simhash_near_open_document(Relation relation,
+											   const NearTerms *terms);
+extern text *simhash_near_read_document(const NearDocument *document,
+										TupleTableSlot *slot);
+
+/* How the documents of rows are had, where the terms say what they are. */
+static inline NearDocument
+simhash_near_bind_document(Relation relation, const NearTerms *terms)
 {
-	return terms->document != 0 || terms->expression != NULL;
+	NearDocument none = {0};
+
+	return terms->document == 0 && terms->expression == NULL ? none :
+		simhash_near_open_document(relation, terms);
 }
 
-extern NearDocument simhash_near_bind_document(Relation relation,
-											   const NearTerms *terms);
-extern text *simhash_near_get_document(const NearDocument *document,
-									   TupleTableSlot *slot);
+/* The document of a row, or NULL if it has none. */
+static inline text *
+simhash_near_get_document(const NearDocument *document, TupleTableSlot *slot)
+{
+	return document->context == NULL ? NULL :
+		simhash_near_read_document(document, slot);
+}
+
 extern Datum simhash_near_document_value(const NearDocument *document,
 										 text *value);
 extern Bitmapset *simhash_near_document_columns(const NearTerms *terms);
@@ -500,13 +512,22 @@ extern bool simhash_near_is_apart(NearApart *apart, const NearTable *table,
 
 /* near_known.c */
 extern NearLoad *simhash_near_loading;
+
+/* The load whose rows the statement at work inserts, or NULL. */
+static inline NearLoad *
+simhash_near_load_at_work(void)
+{
+	return simhash_near_loading != NULL &&
+		simhash_near_loading->command == GetActiveSnapshot()->curcid ?
+		simhash_near_loading : NULL;
+}
+
 extern NearKnown *simhash_near_known_begin(Oid trigger, const NearTerms *terms,
 										   const NearScope *scope);
 extern bool simhash_near_known_add(NearKnown *known, uint64 value, bool coming);
 extern bool simhash_near_known_find(NearKnown *known);
-extern NearLoad *simhash_near_load_at_work(void);
-extern bool simhash_near_take_known(NearSearch *search, NearScope *scope,
-									Oid trigger);
+extern bool simhash_near_take_known(NearSearch *search, const NearLoad *load,
+									NearScope *scope, Oid trigger);
 extern void simhash_near_note_inserted(Oid index, Datum value);
 
 /* near_search.c */

@@ -118,9 +118,8 @@ simhash_near_bind(NearTrigger *near, Relation relation, const NearTerms *terms,
 		simhash_near_refuse_generated(relation, near->terms.time,
 									  "The option \"time\" takes a plain column, in partitions, too.");
 	near->fingerprint = bind_source(relation, near->terms.column, estate);
-	if (simhash_near_has_document(terms))
-		near->stored = near->document =
-			simhash_near_bind_document(relation, &near->terms);
+	near->stored = near->document =
+		simhash_near_bind_document(relation, &near->terms);
 	if (near->terms.document != 0)
 		near->document.computed = bind_source(relation, near->terms.document,
 											  estate);

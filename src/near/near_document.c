@@ -56,12 +56,10 @@ document_type(Relation relation, const NearTerms *terms)
  * context.  The terms are in columns of that table.
  */
 NearDocument
-simhash_near_bind_document(Relation relation, const NearTerms *terms)
+simhash_near_open_document(Relation relation, const NearTerms *terms)
 {
 	NearDocument document = {.column = terms->document};
 
-	if (!simhash_near_has_document(terms))
-		return document;
 	document.type = document_type(relation, terms);
 	document.context = CreateStandaloneExprContext();
 	if (terms->expression == NULL)
@@ -86,7 +84,7 @@ simhash_near_bind_document(Relation relation, const NearTerms *terms)
  * document's context; NULL if it has none.
  */
 text	   *
-simhash_near_get_document(const NearDocument *document, TupleTableSlot *slot)
+simhash_near_read_document(const NearDocument *document, TupleTableSlot *slot)
 {
 	bool		isnull;
 	Datum		value;
@@ -94,8 +92,6 @@ simhash_near_get_document(const NearDocument *document, TupleTableSlot *slot)
 	MemoryContext old;
 	int			level = 0;
 
-	if (document->context == NULL)
-		return NULL;
 	if (document->foreign)
 	{
 		level = NewGUCNestLevel();

@@ -242,30 +242,20 @@ find_number(const NearKnown *known, uint64 value, uint32 *number)
 	return pairs->values[*number] == value;
 }
 
-/* The load whose rows the statement at work inserts, or NULL. */
-NearLoad   *
-simhash_near_load_at_work(void)
-{
-	return simhash_near_loading != NULL &&
-		simhash_near_loading->command == GetActiveSnapshot()->curcid ?
-		simhash_near_loading : NULL;
-}
-
 /*
  * Have a search for a row of a load look up what is known to be near; false if there
  * is to be a search, as where a trigger has attached a partition.
  */
 bool
-simhash_near_take_known(NearSearch *search, NearScope *scope, Oid trigger)
+simhash_near_take_known(NearSearch *search, const NearLoad *load, NearScope *scope,
+						Oid trigger)
 {
-	NearLoad   *load = simhash_near_load_at_work();
 	const NearKnown *known = NULL;
 	NearNumber	key;
 	NearNumber *near;
 	ListCell   *lc;
 
-	search->is_known = false;
-	foreach(lc, load != NULL ? load->known : NIL)
+	foreach(lc, load->known)
 	{
 		if (((NearKnown *) lfirst(lc))->trigger == trigger)
 			known = lfirst(lc);
@@ -279,7 +269,6 @@ simhash_near_take_known(NearSearch *search, NearScope *scope, Oid trigger)
 			return false;
 	}
 	scope->known = true;
-	search->is_known = true;
 	search->nnear = 0;
 	if (known->there[key.number])
 		search->near[search->nnear++] = search->center.words[0];

@@ -55,8 +55,8 @@ get_compared_values(NearTrigger *near, HeapTuple row)
 											near->fingerprint, &isnull);
 	if (!isnull)
 	{
-		text	   *document = near->document.context == NULL ? NULL :
-		simhash_near_get_document(&near->document, near->slot);
+		text	   *document = simhash_near_get_document(&near->document,
+														 near->slot);
 
 		search->center = simhash_near_fingerprint(&near->terms.type,
 												  search->center_value);
@@ -146,10 +146,12 @@ simhash_near_enter(NearTrigger *near, const NearFingerprint *fingerprint)
 {
 	NearStatement *statement = near->statement;
 	NearSpace  *space = &statement->space;
+	const NearLoad *load = simhash_near_load_at_work();
 
 	simhash_near_find(space, &near->place);
-	if (simhash_near_loading != NULL &&
-		simhash_near_take_known(&near->search, near->place.scope, statement->trigger))
+	near->search.is_known = load != NULL &&
+		simhash_near_take_known(&near->search, load, near->place.scope, statement->trigger);
+	if (near->search.is_known)
 		return;
 	simhash_near_take_locks(&statement->locks, fingerprint,
 							space->terms.ngroup == 0 ? 0 :

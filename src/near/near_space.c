@@ -183,7 +183,9 @@ simhash_near_write_key(TupleTableSlot *slot, List *columns)
 
 		if (isnull)
 			return NULL;
-		texts = lappend(texts, simhash_write_value(value, TupleDescAttr(slot->tts_tupleDescriptor, lfirst_int(lc) - 1)->atttypid));
+		texts = lappend(texts,
+						simhash_write_value(value, TupleDescAttr(slot->tts_tupleDescriptor,
+																 lfirst_int(lc) - 1)->atttypid));
 	}
 	return simhash_near_join_key(texts);
 }
@@ -313,9 +315,8 @@ find_tables(NearSpace *space, Oid top, List **watched)
 			table->table = lfirst_oid(lc);
 			map = simhash_near_map_columns(space, relation);
 			table->terms = simhash_near_map_terms(&space->terms, map, relation);
-			if (simhash_near_has_document(&table->terms))
-				table->document = simhash_near_bind_document(relation,
-															 &table->terms);
+			table->document = simhash_near_bind_document(relation,
+														 &table->terms);
 			table->carried = simhash_near_mapped(map, space->carried);
 			simhash_near_find_indexes(space, relation, table);
 			scope->ntables++;

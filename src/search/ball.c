@@ -93,13 +93,18 @@ read_ball(Datum datum, Oid center_type, Datum *center, int64 *radius)
 	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(header),
 											  HeapTupleHeaderGetTypMod(header));
 	SimhashBallAttributes attributes = require_attributes(desc, center_type);
+	HeapTupleData tuple;
 	Datum		distance;
 	bool		no_center;
 	bool		no_radius;
 
+	tuple.t_len = HeapTupleHeaderGetDatumLength(header);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = header;
+	*center = heap_getattr(&tuple, attributes.center, desc, &no_center);
+	distance = heap_getattr(&tuple, attributes.radius, desc, &no_radius);
 	ReleaseTupleDesc(desc);
-	*center = GetAttributeByNum(header, attributes.center, &no_center);
-	distance = GetAttributeByNum(header, attributes.radius, &no_radius);
 	if (no_center || no_radius)
 		return false;
 	*radius = DatumGetInt64(distance);

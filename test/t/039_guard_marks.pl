@@ -89,7 +89,7 @@ END
 		'>', \$out, '2>', \$err);
 	$out =~ /actually processed: (\d+)/;
 	my $done = $1 // 0;
-	ok($ok && $done > 0, "$done transactions") or diag("$out\n$err");
+	ok($ok && $done > 20, "$done transactions") or diag("$out\n$err");
 
 	is(count_rows('JOIN docs AS e ON e.id < d.id AND hamming(d.fp, e.fp) <= 3
 		WHERE d.twin IS NULL AND e.twin IS NULL'), '0', 'of two near rows one has a mark');
