@@ -46,7 +46,7 @@ removal = apply batch evidence logs tables templates undo
 tune = rate tune tune_sample
 pairs = apart components documents pairs prefixes query_rows row_clusters row_families row_groups \
 	row_order row_search similar_rows
-query = command progress statement
+query = command progress statement template
 search = ball derivation distance functions group_hash operators source
 weights = cppjieba idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words

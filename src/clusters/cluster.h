@@ -94,7 +94,7 @@ typedef struct ClusterTerms
 typedef struct ClusterKey
 {
 	const char *key;			/* in a deed (terms.c) */
-	char		letter;			/* in a template (sql.c) */
+	const char *word;			/* in a template (upkeep/sql.c) */
 	bool		theirs;			/* of the table of the clusters */
 	Oid			type;			/* invalid for any */
 	size_t		place;			/* in ClusterTerms */

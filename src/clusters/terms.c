@@ -60,18 +60,18 @@ const ClusterKey simhash_clusters_keys[CLUSTER_KEYS] = {
 #define BOTH			(CLUSTER_STAR | CLUSTER_CONNECTED)
 #define PLACE(member)	offsetof(ClusterTerms, member)
 #define THEIRS(column)	PLACE(columns) + (column) * sizeof(AttrNumber)
-	{"fingerprint", 'f', false, InvalidOid, PLACE(terms.column), BOTH},
-	{"fingerprint", 'F', true, InvalidOid, PLACE(fingerprint), CLUSTER_STAR},
-	{"document", 'd', false, InvalidOid, PLACE(terms.document), 0},
-	{"document", 'D', true, InvalidOid, PLACE(document), 0},
-	{"cluster", 'c', false, INT8OID, PLACE(cluster), BOTH},
-	{"cluster", 'i', true, INT8OID, THEIRS(CLUSTER_ID), BOTH},
-	{"since", 's', false, TIMESTAMPTZOID, PLACE(since), 0},
-	{"copy_of", 'o', true, INT8OID, THEIRS(CLUSTER_COPY_OF), BOTH},
-	{"made", 'M', true, TIMESTAMPTZOID, THEIRS(CLUSTER_MADE), CLUSTER_STAR},
-	{"unused_since", 'u', true, TIMESTAMPTZOID, THEIRS(CLUSTER_UNUSED_SINCE), BOTH},
-	{"merged_into", 'm', true, INT8OID, THEIRS(CLUSTER_MERGED_INTO), CLUSTER_CONNECTED},
-	{"merged_at", 'a', true, TIMESTAMPTZOID, THEIRS(CLUSTER_MERGED_AT), CLUSTER_CONNECTED}
+	{"fingerprint", "fingerprint", false, InvalidOid, PLACE(terms.column), BOTH},
+	{"fingerprint", "star fingerprint", true, InvalidOid, PLACE(fingerprint), CLUSTER_STAR},
+	{"document", "document", false, InvalidOid, PLACE(terms.document), 0},
+	{"document", "star document", true, InvalidOid, PLACE(document), 0},
+	{"cluster", "cluster", false, INT8OID, PLACE(cluster), BOTH},
+	{"cluster", "id", true, INT8OID, THEIRS(CLUSTER_ID), BOTH},
+	{"since", "since", false, TIMESTAMPTZOID, PLACE(since), 0},
+	{"copy_of", "copy_of", true, INT8OID, THEIRS(CLUSTER_COPY_OF), BOTH},
+	{"made", "made", true, TIMESTAMPTZOID, THEIRS(CLUSTER_MADE), CLUSTER_STAR},
+	{"unused_since", "unused_since", true, TIMESTAMPTZOID, THEIRS(CLUSTER_UNUSED_SINCE), BOTH},
+	{"merged_into", "merged_into", true, INT8OID, THEIRS(CLUSTER_MERGED_INTO), CLUSTER_CONNECTED},
+	{"merged_at", "merged_at", true, TIMESTAMPTZOID, THEIRS(CLUSTER_MERGED_AT), CLUSTER_CONNECTED}
 };
 
 /* The alias of the root in a deed, unlike the name of any table of clusters. */

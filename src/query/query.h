@@ -50,6 +50,19 @@ typedef struct SimhashRowReader
 	void	   *context;
 } SimhashRowReader;
 
+/* The words of a template (template.c): each function is given the context. */
+typedef struct SimhashVocabulary
+{
+	/* NULL if there is no such word */
+	const char *(*find_word) (const void *context, const char *name);
+
+	/* a list of String nodes, and those beside it; fails if there is none */
+	void		(*find_lists) (const void *context, const char *name, const List **lists);
+	const void *context;
+} SimhashVocabulary;
+
+#define SIMHASH_LISTS		3
+
 /* A call whose progress is shown. */
 typedef struct SimhashProgress
 {
@@ -77,6 +90,10 @@ extern uint64 simhash_run_command(const List *relations, const char *command, in
 extern void simhash_revoke_all(Oid relation);
 extern bool simhash_is_atomic(FunctionCallInfo fcinfo);
 extern ErrorData *simhash_try(void (*work) (void *context), void *context);
+
+/* template.c */
+extern char *simhash_write_template(const SimhashVocabulary *words, const char *template,
+									va_list args) pg_attribute_printf(2, 0);
 
 /* progress.c */
 extern void simhash_progress_init(void);

@@ -123,8 +123,7 @@ prepare_plan(Removal *removal)
 	if (simhash_removal_do(removal, NULL, NULL, 0,
 						   "SELECT FROM pg_catalog.pg_index JOIN pg_catalog.pg_attribute ON attrelid {=} indrelid"
 						   " AND attnum {=} indkey[0] AND attname {=} 'gone'::pg_catalog.name"
-						   " WHERE indrelid {=} '{oid}'::pg_catalog.oid",
-						   "oid", psprintf("%u", removal->plan)) == 0)
+						   " WHERE indrelid {=} '%u'::pg_catalog.oid", removal->plan) == 0)
 	{
 		(void) simhash_removal_do(removal, NULL, NULL, 0, "CREATE INDEX ON {plan} (gone) WHERE done IS NULL");
 		(void) simhash_removal_do(removal, NULL, NULL, 0, "CREATE INDEX ON {plan} (kept) WHERE done {=} 'removed'::pg_catalog.text");
@@ -157,10 +156,10 @@ static const char *
 find_compared(const Removal *removal, char **array)
 {
 	uint64		n = simhash_removal_do(removal, NULL, NULL, 0,
-									   "SELECT coalesce(p.compared, '{none}'), (SELECT pg_catalog.string_agg("
-									   "pg_catalog.format('t.%I', u.name), ', ' ORDER BY u.n)"
+									   "SELECT coalesce(p.compared, '%s'), (SELECT pg_catalog.string_agg("
+									   "pg_catalog.format('t.%%I', u.name), ', ' ORDER BY u.n)"
 									   " FROM pg_catalog.unnest(p.compared) WITH ORDINALITY AS u (name, n))"
-									   " FROM " NEXT_LINES "1", "none", "{}");
+									   " FROM " NEXT_LINES "1", "{}");
 	const char *columns = n == 0 ? NULL : simhash_removal_text(0, 2);
 
 	*array = quote_literal_cstr(n == 0 ? "{}" : simhash_removal_text(0, 1));
@@ -178,7 +177,7 @@ find_index(Apply *apply, const RemovalKey *key)
 {
 	Removal    *removal = &apply->removal;
 	const char *child = simhash_quoted_name(key->table);
-	const char *columns = simhash_removal_sql(removal, removal->table, key, "{theirs|%1}", NULL);
+	const char *columns = simhash_removal_sql(removal, removal->table, key, "{theirs|@1}");
 	Oid			schema = get_rel_namespace(key->table);
 	char	   *name = makeObjectName("simhash_removal", get_rel_name(key->table), psprintf("%u", key->oid));
 	bool		may = simhash_owns_relation(key->table, GetUserId());
@@ -260,11 +259,11 @@ choose_lines(Apply *apply, Datum **lines)
 	apply->tried = simhash_removal_do(removal, NULL, NULL, 0,
 									  "WITH pair AS MATERIALIZED ("
 									  "SELECT p.ctid AS line, p.gone, p.kept, p.evidence,"
-									  " coalesce(p.compared, '{none}') {=} {array}::pg_catalog._text AS compared FROM " NEXT_LINES "{size}"
+									  " coalesce(p.compared, '%s') {=} %s::pg_catalog._text AS compared FROM " NEXT_LINES "%s"
 									  "), wanted (\"simhash key\") AS (SELECT gone FROM pair UNION SELECT kept FROM pair"
 									  "), found AS MATERIALIZED ("
 									  "SELECT w.\"simhash key\" AS key, t.tableoid AS part, t.ctid AS place,"
-									  " {schema}._simhash_hash_row(ROW({compared})) AS hash"
+									  " {schema}._simhash_hash_row(ROW(%s)) AS hash"
 									  " FROM {source} AS t JOIN wanted AS w ON {t is wanted}"
 									  " ORDER BY t.tableoid, t.ctid FOR UPDATE OF t"
 									  "), told AS (SELECT *, pg_catalog.count(*) OVER (PARTITION BY part, place) AS keys,"
@@ -280,10 +279,9 @@ choose_lines(Apply *apply, Datum **lines)
 									  " LEFT JOIN told AS s ON s.key {=} p.kept"
 									  "), changed AS (UPDATE {plan} AS q SET done = 'changed' FROM judged AS j"
 									  " WHERE q.ctid {=} j.line AND j.compared AND NOT j.goes)"
-									  " SELECT line, goes AND compared, pg_catalog.format(' AND p.gone {<=} %L::pg_catalog._text', gone)"
+									  " SELECT line, goes AND compared, pg_catalog.format(' AND p.gone {<=} %%L::pg_catalog._text', gone)"
 									  " FROM judged ORDER BY gone DESC",
-									  "none", "{}", "array", array, "compared", compared,
-									  "size", apply->batch > 0 ? psprintf(INT64_FORMAT, apply->size) : "ALL");
+									  "{}", array, apply->batch > 0 ? psprintf(INT64_FORMAT, apply->size) : "ALL", compared);
 	*lines = palloc(Max(apply->tried, 1) * sizeof **lines);
 	for (uint64 i = 0; i < apply->tried; i++)
 	{
@@ -301,9 +299,9 @@ choose_lines(Apply *apply, Datum **lines)
  * rows that stay for these (s), if these have what is to be referred to.
  */
 #define REFERRING \
-	"{plan} AS p JOIN {source} AS g ON {g has gone} JOIN {to} AS t ON {theirs|g.%2 %3 t.%1| AND }"
+	"{plan} AS p JOIN {source} AS g ON {g has gone} JOIN {to} AS t ON {theirs|g.@2 @3 t.@1| AND }"
 #define REFERRING_TO_KEPT \
-	REFERRING " JOIN {source} AS s ON {s has kept} WHERE p.ctid {=} ANY ($1) AND {theirs|s.%2 IS NOT NULL| AND }"
+	REFERRING " JOIN {source} AS s ON {s has kept} WHERE p.ctid {=} ANY ($1) AND {theirs|s.@2 IS NOT NULL| AND }"
 #define IS_NOT_ITSELF \
 	"ROW(t.tableoid, t.ctid) {<>} ROW(g.tableoid, g.ctid)"
 
@@ -312,12 +310,13 @@ static uint64
 run_logged(Removal *removal, const RemovalKey *key, const char *statement,
 		   const char *returned, const char *action, Datum lines)
 {
-	return simhash_removal_do(removal, NULL, key, lines, key->child->log == NULL ? "{statement}" :
-							  "WITH done AS ({statement} RETURNING {returned}, {followed|t.%1}, '{done}')"
-							  " INSERT INTO {log} ({columns|%1}, {followed|%2}, {action}, {step})"
+	if (key->child->log == NULL)
+		return simhash_removal_run(removal, statement, lines);
+	return simhash_removal_do(removal, NULL, key, lines,
+							  "WITH done AS (%s RETURNING %s, {followed|t.@1}, '%s')"
+							  " INSERT INTO {log} ({columns|@1}, {followed|@2}, {action}, {step})"
 							  " SELECT d.*, $2 FROM done AS d",
-							  "statement", statement, "done", action, "returned",
-							  simhash_removal_sql(removal, NULL, key, returned, NULL));
+							  statement, returned, action);
 }
 
 /* Have rows of a child refer to what stays: (w) is a row as it was. */
@@ -325,12 +324,13 @@ static uint64
 move(Removal *removal, const RemovalKey *key, const char *which, Datum lines)
 {
 	return run_logged(removal, key, simhash_removal_sql(removal, NULL, key,
-														"UPDATE {to} AS t SET {theirs|%1 = s.%2}"
+														"UPDATE {to} AS t SET {theirs|@1 = s.@2}"
 														" FROM {plan} AS p JOIN {source} AS g ON {g has gone} JOIN {source} AS s ON {s has kept}"
-														" JOIN {to} AS w ON {theirs|g.%2 %3 w.%1| AND }"
-														" WHERE p.ctid {=} ANY ($1) AND {theirs|s.%2 IS NOT NULL| AND }"
-														" AND t.tableoid {=} w.tableoid AND t.ctid {=} w.ctid{which}",
-														"which", which, NULL), "{columns|w.%1}", "moved", lines);
+														" JOIN {to} AS w ON {theirs|g.@2 @3 w.@1| AND }"
+														" WHERE p.ctid {=} ANY ($1) AND {theirs|s.@2 IS NOT NULL| AND }"
+														" AND t.tableoid {=} w.tableoid AND t.ctid {=} w.ctid%s",
+														which),
+					  simhash_removal_sql(removal, NULL, key, "{columns|w.@1}"), "moved", lines);
 }
 
 /* Move the row of a key that is being looked at. */
@@ -364,8 +364,8 @@ move_each(Apply *apply, const RemovalKey *key, Datum lines)
 {
 	Removal    *removal = &apply->removal;
 	uint64		n = simhash_removal_do(removal, NULL, key, lines,
-									   "SELECT pg_catalog.format(' AND t.tableoid {=} ''%s''::pg_catalog.oid"
-									   " AND t.ctid {=} ''%s''::pg_catalog.tid', t.tableoid, t.ctid)"
+									   "SELECT pg_catalog.format(' AND t.tableoid {=} ''%%s''::pg_catalog.oid"
+									   " AND t.ctid {=} ''%%s''::pg_catalog.tid', t.tableoid, t.ctid)"
 									   " FROM " REFERRING_TO_KEPT " ORDER BY t.tableoid, t.ctid FOR UPDATE OF t");
 	SPITupleTable *found = SPI_tuptable;
 	MemoryContext outer = CurrentMemoryContext;
@@ -386,9 +386,8 @@ move_each(Apply *apply, const RemovalKey *key, Datum lines)
 			ReThrowError(error);
 		else
 			removal->done.dropped += run_logged(removal, key, simhash_removal_sql(removal, NULL, key,
-																				  "DELETE FROM {to} AS t WHERE true{row}",
-																				  "row", apply->row, NULL),
-												"{columns|t.%1}", "dropped", lines);
+																				  "DELETE FROM {to} AS t WHERE true%s", apply->row),
+												simhash_removal_sql(removal, NULL, key, "{columns|t.@1}"), "dropped", lines);
 	}
 	MemoryContextSwitchTo(outer);
 }
@@ -421,14 +420,13 @@ remove_rows(Removal *removal, Datum lines)
 {
 #define DELETE_ROWS \
 	"DELETE FROM {source} AS t USING {plan} AS p WHERE p.ctid {=} ANY ($1) AND {t has gone}"
-	const char *template = removal->log == NULL ? DELETE_ROWS :
-	"WITH done AS (" DELETE_ROWS " RETURNING {columns|t.%1}, p.kept, p.distance, p.similarity)"
-	" INSERT INTO {log} ({columns|%1}, {kept}, {distance}, {similarity}, {step}) SELECT d.*, $2 FROM done AS d";
-
 	ArrayType  *array = DatumGetArrayTypeP(lines);
 	uint64		n = (uint64) ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 
-	if (simhash_removal_do(removal, removal->table, NULL, lines, template) < n ||
+	if (simhash_removal_do(removal, removal->table, NULL, lines, removal->log == NULL ? DELETE_ROWS :
+						   "WITH done AS (" DELETE_ROWS " RETURNING {columns|t.@1}, p.kept, p.distance, p.similarity)"
+						   " INSERT INTO {log} ({columns|@1}, {kept}, {distance}, {similarity}, {step})"
+						   " SELECT d.*, $2 FROM done AS d") < n ||
 		simhash_removal_do(removal, NULL, NULL, lines,
 						   "SELECT FROM {plan} AS p WHERE p.ctid {=} ANY ($1)"
 						   " AND (EXISTS (SELECT FROM {source} AS t WHERE {t has gone} OFFSET 0)"
@@ -472,8 +470,8 @@ say_why(Removal *removal, Datum lines, const char *why)
 	char	   *cut = pnstrdup(why, pg_mbcliplen(why, (int) strlen(why), MOST_BYTES));
 
 	(void) simhash_removal_do(removal, NULL, NULL, lines,
-							  "UPDATE {plan} AS p SET done = {why} WHERE p.ctid {=} ANY ($1)",
-							  "why", quote_literal_cstr(psprintf("stays: %s", cut)));
+							  "UPDATE {plan} AS p SET done = %s WHERE p.ctid {=} ANY ($1)",
+							  quote_literal_cstr(psprintf("stays: %s", cut)));
 }
 
 /*
@@ -494,13 +492,13 @@ try_again(const Removal *removal)
 		if (key->own)
 			appendStringInfoString(&none, simhash_removal_sql(removal, NULL, key,
 															  " AND NOT EXISTS (SELECT FROM {source} AS g JOIN {to} AS t"
-															  " ON {theirs|g.%2 %3 t.%1| AND } AND " IS_NOT_ITSELF
-															  " WHERE {g has gone} OFFSET 0)", NULL));
+															  " ON {theirs|g.@2 @3 t.@1| AND } AND " IS_NOT_ITSELF
+															  " WHERE {g has gone} OFFSET 0)"));
 	}
 	return none.len > 0 &&
 		simhash_removal_do(removal, NULL, NULL, 0,
 						   "UPDATE {plan} AS p SET done = NULL"
-						   " WHERE done {=} 'stays: own children'::pg_catalog.text{none}", "none", none.data) > 0;
+						   " WHERE done {=} 'stays: own children'::pg_catalog.text%s", none.data) > 0;
 }
 
 /* Choose the lines of a batch, and carry them out. */

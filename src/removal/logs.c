@@ -147,7 +147,7 @@ create_log(const Removal *removal, const RemovalTable *table)
 							  " NULL::pg_catalog.float8 AS {similarity}, pg_catalog.now() AS {removed}"
 							  " FROM {to} AS t WITH NO DATA" :
 							  "CREATE TABLE {log} AS SELECT t.*, 0::pg_catalog.int8 AS {step},"
-							  " NULL::pg_catalog.text AS {action}, {followed|t.%1 AS %2} FROM {to} AS t WITH NO DATA");
+							  " NULL::pg_catalog.text AS {action}, {followed|t.@1 AS @2} FROM {to} AS t WITH NO DATA");
 	if (table == removal->table)
 		(void) simhash_removal_do(removal, table, NULL, 0, "ALTER TABLE {log} ALTER {removed} SET DEFAULT pg_catalog.now()");
 	(void) simhash_removal_do(removal, table, NULL, 0, "ALTER TABLE {log} REPLICA IDENTITY FULL");
@@ -175,10 +175,10 @@ has_columns(const Removal *removal, Oid table, Oid log)
 {
 	return simhash_removal_do(removal, NULL, NULL, 0,
 							  "SELECT a.attname, a.atttypid, a.atttypmod, a.attcollation FROM pg_catalog.pg_attribute AS a"
-							  " WHERE a.attrelid {=} '{table}'::pg_catalog.oid AND a.attnum {>} 0 AND NOT a.attisdropped EXCEPT"
+							  " WHERE a.attrelid {=} '%u'::pg_catalog.oid AND a.attnum {>} 0 AND NOT a.attisdropped EXCEPT"
 							  " SELECT l.attname, l.atttypid, l.atttypmod, l.attcollation FROM pg_catalog.pg_attribute AS l"
-							  " WHERE l.attrelid {=} '{log}'::pg_catalog.oid",
-							  "table", psprintf("%u", table), "log", psprintf("%u", log)) == 0;
+							  " WHERE l.attrelid {=} '%u'::pg_catalog.oid",
+							  table, log) == 0;
 }
 
 /* Fail: a log that is there cannot take rows of a table. */
@@ -244,8 +244,7 @@ simhash_removal_find_logs(Removal *removal)
 			complain_of_log(table);
 	}
 	if (there == NULL)
-		(void) simhash_removal_do(removal, removal->table, NULL, 0, "COMMENT ON TABLE {log} IS {comment}",
-								  "comment", quote_literal_cstr(write_comment(removal)));
+		(void) simhash_removal_do(removal, removal->table, NULL, 0, "COMMENT ON TABLE {log} IS %s", quote_literal_cstr(write_comment(removal)));
 	removal->done.step = last_step(removal);
 }
 
@@ -324,8 +323,8 @@ simhash_removal_read_logs(Removal *removal)
 						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'key')),"
 						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'moving')),"
 						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'generated'))"
-						   " FROM pg_catalog.jsonb_array_elements({json}::pg_catalog.jsonb) WITH ORDINALITY AS t (x, n)"
-						   " ORDER BY n", "json", quote_literal_cstr(comment + strlen(SIMHASH_LOG_COMMENT)));
+						   " FROM pg_catalog.jsonb_array_elements(%s::pg_catalog.jsonb) WITH ORDINALITY AS t (x, n)"
+						   " ORDER BY n", quote_literal_cstr(comment + strlen(SIMHASH_LOG_COMMENT)));
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),

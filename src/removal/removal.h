@@ -114,13 +114,14 @@ typedef struct Removal
 extern void simhash_removal_word(Removal *removal, const char *name,
 								 const char *value);
 extern char *simhash_removal_sql(const Removal *removal, const RemovalTable *table,
-								 const RemovalKey *key, const char *template,...);
+								 const RemovalKey *key, const char *template,...)
+			pg_attribute_printf(4, 5);
 extern uint64 simhash_removal_run(const Removal *removal, const char *command,
 								  Datum lines);
 
 /* Write a statement from a template and words, and run it. */
 #define simhash_removal_do(removal, table, key, lines, ...) \
-	simhash_removal_run(removal, simhash_removal_sql(removal, table, key, __VA_ARGS__, NULL), \
+	simhash_removal_run(removal, simhash_removal_sql(removal, table, key, __VA_ARGS__), \
 						lines)
 
 extern char *simhash_removal_own(const RemovalTable *table, const char *name);

@@ -150,8 +150,7 @@ simhash_removal_table(Removal *removal, Oid oid)
 		refuse("%s has row security, which may hide rows that would be lost", table->name);
 	(void) simhash_removal_do(removal, NULL, NULL, 0,
 							  "SELECT every, settable, generated, key, equals"
-							  " FROM {schema}._simhash_removal_columns('{oid}'::pg_catalog.regclass)",
-							  "oid", psprintf("%u", oid));
+							  " FROM {schema}._simhash_removal_columns('%u'::pg_catalog.regclass)", oid);
 	table->columns = simhash_removal_list(0, 1);
 	table->settable = simhash_removal_list(0, 2);
 	table->generated = simhash_removal_list(0, 3);
@@ -264,8 +263,7 @@ simhash_removal_find_keys(Removal *removal)
 	uint64		n = simhash_removal_do(removal, NULL, NULL, 0,
 									   "SELECT oid, child, refers_to, own, collides, indexed, theirs, ours, equals,"
 									   " unfit, may_lose, action"
-									   " FROM {schema}._simhash_removal_keys('{oid}'::pg_catalog.regclass)",
-									   "oid", psprintf("%u", removal->relation));
+									   " FROM {schema}._simhash_removal_keys('%u'::pg_catalog.regclass)", removal->relation);
 	List	   *found = NIL;
 	ListCell   *lc;
 

@@ -3,13 +3,8 @@
  * templates.c
  *		The statements of a removal: written from templates, and run.
  *
- * In a template a word in braces stands for a table, a column, or a part of a
- * statement; an operator in braces for that of pg_catalog, of which a search_path may
- * have others.  A list has a pattern, in which %1 is its element, and %2 and %3 those of
- * the lists beside it, and what comes between two of them, a comma if nothing is said:
- *
- *		INSERT INTO {log} ({columns|%1}) SELECT {columns|t.%1}
- *		FROM {to} AS t WHERE {key|t.%1 %2 l.%1| AND } AND l.{step} {=} $2
+ * The words of their templates (query/template.c) are those of find_word() and find_lists(),
+ * of a table or of a key with its child.
  *
  * Triggers find the search_path of the caller, as in any statement of his.
  *
@@ -26,15 +21,13 @@
 
 #include "fingerprint/fingerprint.h"
 
-/* What words of a template mean. */
-typedef struct Words
+/* What a template is about. */
+typedef struct Subject
 {
 	const Removal *removal;
 	const RemovalTable *table;	/* or NULL */
 	const RemovalKey *key;		/* or NULL */
-	const List *given;			/* names and values, by turns */
-	const char *elements[3];	/* of the list whose pattern is written */
-} Words;
+} Subject;
 
 /* Set a word of templates. */
 void
@@ -44,18 +37,6 @@ simhash_removal_word(Removal *removal, const char *name, const char *value)
 							 unconstify(char *, value));
 }
 
-/* The value of a word in a list of names and values, or NULL. */
-static const char *
-find_given(const List *words, const char *name)
-{
-	for (int i = 0; i < list_length(words); i += 2)
-	{
-		if (strcmp(list_nth(words, i), name) == 0)
-			return list_nth(words, i + 1);
-	}
-	return NULL;
-}
-
 /* A column of the log's own. */
 char	   *
 simhash_removal_own(const RemovalTable *table, const char *name)
@@ -63,48 +44,50 @@ simhash_removal_own(const RemovalTable *table, const char *name)
 	return unconstify(char *, quote_identifier(psprintf("%s%s", table->own, name)));
 }
 
-/* The value of a word. */
+/* SimhashVocabulary.find_word */
 static const char *
-find_word(const Words *words, const char *name)
+find_word(const void *context, const char *name)
 {
 	static const char *const own[] = {
 		"step",
 		"action",				/* of children: moved, dropped, back */
 		"kept", "distance", "similarity", "removed" /* of the table itself */
 	};
-	const RemovalTable *table = words->table;
-	const char *value = find_given(words->given, name);
+	const Subject *subject = context;
+	const List *words = subject->removal->words;
 
-	if (value == NULL)
-		value = find_given(words->removal->words, name);
-	if (value == NULL && table != NULL && strcmp(name, "to") == 0)
-		value = table->name;
-	if (value == NULL && table != NULL && strcmp(name, "log") == 0)
-		value = table->log;
+	for (int i = 0; i < list_length(words); i += 2)
+	{
+		if (strcmp(list_nth(words, i), name) == 0)
+			return list_nth(words, i + 1);
+	}
+	if (subject->table == NULL)
+		return NULL;
+	if (strcmp(name, "to") == 0)
+		return subject->table->name;
+	if (strcmp(name, "log") == 0)
+		return subject->table->log;
 	for (int i = 0; i < (int) lengthof(own); i++)
 	{
-		if (value == NULL && table != NULL && strcmp(name, own[i]) == 0)
-			value = simhash_removal_own(table, name);
+		if (strcmp(name, own[i]) == 0)
+			return simhash_removal_own(subject->table, name);
 	}
-	if (value == NULL && strspn(name, "<>=#-") == strlen(name))
-		value = psprintf("OPERATOR(pg_catalog.%s)", name);
-	if (value == NULL)
-		elog(ERROR, "no word \"%s\" in a removal", name);
-	return value;
+	return NULL;
 }
 
-/* Find a list, and those beside it. */
+/* SimhashVocabulary.find_lists */
 static void
-find_lists(const Words *words, const char *name, const List *lists[3])
+find_lists(const void *context, const char *name, const List **lists)
 {
 	static const RemovalTable no_table;
 	static const RemovalKey no_key;
-	const RemovalTable *table = words->table != NULL ? words->table : &no_table;
-	const RemovalKey *key = words->key != NULL ? words->key : &no_key;
+	const Subject *subject = context;
+	const RemovalTable *table = subject->table != NULL ? subject->table : &no_table;
+	const RemovalKey *key = subject->key != NULL ? subject->key : &no_key;
 	const struct
 	{
 		const char *name;
-		const List *lists[3];
+		const List *lists[SIMHASH_LISTS];
 	}			all[] = {
 		{"theirs", {key->theirs, key->ours, key->equals}},
 		{"columns", {table->columns}},
@@ -126,90 +109,20 @@ find_lists(const Words *words, const char *name, const List *lists[3])
 	elog(ERROR, "no list \"%s\" in a removal", name);
 }
 
-/* Where the braces end that a template begins with. */
-static const char *
-find_end(const char *template)
-{
-	int			open = 0;
-
-	for (;; template++)
-	{
-		if (*template == '{')
-			open++;
-		else if (*template == '}' && --open == 0)
-			return template;
-	}
-}
-
-/* Write a template, up to its end, with its words. */
-static void
-fill_in(StringInfo text, const char *template, const char *end, const Words *words)
-{
-	while (template < end)
-	{
-		const char *close;
-		const char *pattern;
-		const char *between;
-		const List *lists[3];
-		Words		inner = *words;
-
-		if (*template == '%' && words->elements[0] != NULL && strchr("123", template[1]) != NULL)
-		{
-			appendStringInfoString(text, words->elements[template[1] - '1']);
-			template += 2;
-			continue;
-		}
-		if (*template != '{')
-		{
-			appendStringInfoChar(text, *template++);
-			continue;
-		}
-		close = find_end(template);
-		pattern = memchr(template, '|', close - template);
-		if (pattern == NULL)
-			appendStringInfoString(text, find_word(words, pnstrdup(template + 1, close - template - 1)));
-		else
-		{
-			for (between = close; *between != '|'; between--)
-				continue;
-			find_lists(words, pnstrdup(template + 1, pattern - template - 1), lists);
-			for (int i = 0; i < list_length(lists[0]); i++)
-			{
-				for (int j = 0; j < 3; j++)
-					inner.elements[j] = lists[j] == NIL ? NULL : strVal(list_nth(lists[j], i));
-				if (i > 0 && between == pattern)
-					appendStringInfoString(text, ", ");
-				else if (i > 0)
-					appendBinaryStringInfo(text, between + 1, (int) (close - between - 1));
-				fill_in(text, pattern + 1, between == pattern ? close : between, &inner);
-			}
-		}
-		template = close + 1;
-	}
-}
-
-/*
- * Write a statement, or a part of one, about a table or a key, from a template; of words
- * of it the names and values follow, by turns, up to a NULL.
- */
+/* Write a statement, or a part of one, about a table or a key, from a template and its arguments. */
 char	   *
 simhash_removal_sql(const Removal *removal, const RemovalTable *table,
 					const RemovalKey *key, const char *template,...)
 {
-	Words		words = {.removal = removal,.table = table != NULL || key == NULL ? table : key->child,.key = key};
-	List	   *given = NIL;
-	StringInfoData text;
+	Subject		subject = {removal, table != NULL || key == NULL ? table : key->child, key};
+	SimhashVocabulary words = {find_word, find_lists, &subject};
 	va_list		args;
-	char	   *name;
+	char	   *command;
 
 	va_start(args, template);
-	while ((name = va_arg(args, char *)) != NULL)
-		given = lappend(lappend(given, name), va_arg(args, char *));
+	command = simhash_write_template(&words, template, args);
 	va_end(args);
-	words.given = given;
-	initStringInfo(&text);
-	fill_in(&text, template, template + strlen(template), &words);
-	return text.data;
+	return command;
 }
 
 /*

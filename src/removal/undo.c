@@ -36,7 +36,7 @@ typedef struct Undo
 #define AS_TEXT(columns) "ROW(" columns ")::pg_catalog.text"
 #define SAME(a, b) "(" AS_TEXT(a) " {=} " AS_TEXT(b) ")"
 #define LATER(which) \
-	AS_TEXT("{key|l.%3}") " {=} ANY (SELECT " AS_TEXT("{key|o.%3}") " FROM {log} AS o WHERE o.{step} {>} $2 AND " which ")"
+	AS_TEXT("{key|l.@3}") " {=} ANY (SELECT " AS_TEXT("{key|o.@3}") " FROM {log} AS o WHERE o.{step} {>} $2 AND " which ")"
 
 /*
  * That a line (l) has to stay because a later one (o) does: of the same row, unless both
@@ -51,21 +51,21 @@ write_left(const Removal *removal, const RemovalTable *table)
 
 	initStringInfo(&left);
 	appendStringInfoString(&left, simhash_removal_sql(removal, table, NULL, table == removal->table ?
-													  AS_TEXT("{key|l.%1}") " {=} ANY (SELECT " AS_TEXT("{key|o.%1}")
+													  AS_TEXT("{key|l.@1}") " {=} ANY (SELECT " AS_TEXT("{key|o.@1}")
 													  " FROM {log} AS o WHERE o.{step} {>} $2)" :
-													  "(l.{action} {=} 'dropped'::pg_catalog.text OR NOT " SAME("{key|l.%1}", "{key|l.%3}") ")"
+													  "(l.{action} {=} 'dropped'::pg_catalog.text OR NOT " SAME("{key|l.@1}", "{key|l.@3}") ")"
 													  " AND " LATER("o.{action} {<>} 'back'::pg_catalog.text")
 													  " OR " LATER("o.{action} {=} 'dropped'::pg_catalog.text")
-													  "{moving| OR NOT " SAME("l.%1", "l.%2") " AND "
-													  LATER("o.{action} {=} 'moved'::pg_catalog.text AND NOT " SAME("o.%1", "o.%2")) "|}", NULL));
+													  "{moving| OR NOT " SAME("l.@1", "l.@2") " AND "
+													  LATER("o.{action} {=} 'moved'::pg_catalog.text AND NOT " SAME("o.@1", "o.@2")) "|}"));
 	foreach(lc, removal->keys)
 	{
 		const RemovalKey *key = lfirst(lc);
 
 		if (key->child == table)
 			appendStringInfoString(&left, simhash_removal_sql(removal, removal->table, key,
-															  " OR {theirs|l.%1 IS NOT NULL| AND } AND " AS_TEXT("{theirs|l.%1}")
-															  " {=} ANY (SELECT " AS_TEXT("{theirs|o.%2}") " FROM {log} AS o WHERE o.{step} {>} $2)", NULL));
+															  " OR {theirs|l.@1 IS NOT NULL| AND } AND " AS_TEXT("{theirs|l.@1}")
+															  " {=} ANY (SELECT " AS_TEXT("{theirs|o.@2}") " FROM {log} AS o WHERE o.{step} {>} $2)"));
 	}
 	return left.data;
 }
@@ -75,17 +75,17 @@ static void
 put_back(Removal *removal, const RemovalTable *table, Datum lines)
 {
 	const char *these = simhash_removal_sql(removal, table, NULL, table == removal->table ? "l.ctid {=} ANY ($1)" :
-											"l.ctid {=} ANY ($1) AND l.{action} {=} 'dropped'::pg_catalog.text", NULL);
+											"l.ctid {=} ANY ($1) AND l.{action} {=} 'dropped'::pg_catalog.text");
 	uint64		came;
 
 	came = simhash_removal_do(removal, table, NULL, lines,
-							  "INSERT INTO {to} ({settable|%1}) OVERRIDING SYSTEM VALUE"
-							  " SELECT {settable|l.%1} FROM {log} AS l WHERE {these} AND NOT ({left})",
-							  "these", these, "left", write_left(removal, table));
+							  "INSERT INTO {to} ({settable|@1}) OVERRIDING SYSTEM VALUE"
+							  " SELECT {settable|l.@1} FROM {log} AS l WHERE %s AND NOT (%s)",
+							  these, write_left(removal, table));
 	if (simhash_removal_do(removal, table, NULL, lines,
-						   "DELETE FROM {log} AS l USING {to} AS t WHERE {these} AND {key|t.%1 %2 l.%1| AND }"
-						   " AND " SAME("{same|t.%1}", "{same|l.%1}"),
-						   "these", these) < came)
+						   "DELETE FROM {log} AS l USING {to} AS t WHERE %s AND {key|t.@1 @2 l.@1| AND }"
+						   " AND " SAME("{same|t.@1}", "{same|l.@1}"),
+						   these) < came)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("a trigger of %s alters rows that come back, or takes them away", table->name)));
@@ -102,26 +102,26 @@ move_back(Removal *removal, const RemovalTable *table, Datum lines)
 {
 #define MOVED "l.ctid {=} ANY ($1) AND l.{action} {=} 'moved'::pg_catalog.text"
 	const char *which = simhash_removal_sql(removal, table, NULL,
-											MOVED " AND {key|t.%1 %2 l.%3| AND } AND NOT ({left})"
-											" AND {moving|(" SAME("l.%1", "l.%2") " OR " SAME("t.%1", "l.%2") ")| AND }",
-											"left", write_left(removal, table), NULL);
+											MOVED " AND {key|t.@1 @2 l.@3| AND } AND NOT (%s)"
+											" AND {moving|(" SAME("l.@1", "l.@2") " OR " SAME("t.@1", "l.@2") ")| AND }",
+											write_left(removal, table));
 	uint64		n = simhash_removal_do(removal, table, NULL, lines,
-									   "SELECT FROM {to} AS t, {log} AS l WHERE {which} FOR UPDATE OF t", "which", which);
+									   "SELECT FROM {to} AS t, {log} AS l WHERE %s FOR UPDATE OF t", which);
 
 	if (n > 0 && simhash_removal_do(removal, table, NULL, lines,
-									"UPDATE {to} AS t SET {moving|%1 = CASE WHEN " SAME("l.%1", "l.%2") " THEN t.%1 ELSE l.%1 END}"
-									" FROM {log} AS l WHERE {which}", "which", which) < n)
+									"UPDATE {to} AS t SET {moving|@1 = CASE WHEN " SAME("l.@1", "l.@2") " THEN t.@1 ELSE l.@1 END}"
+									" FROM {log} AS l WHERE %s", which) < n)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
 				 errmsg("a trigger of %s takes away rows that move", table->name)));
 	removal->done.moved += n;
 	(void) simhash_removal_do(removal, table, NULL, lines,
-							  "DELETE FROM {log} AS l USING {to} AS t WHERE " MOVED " AND {key|t.%1 %2 l.%1| AND }"
-							  " AND " SAME("{same|t.%1}", "{same|l.%1}"));
+							  "DELETE FROM {log} AS l USING {to} AS t WHERE " MOVED " AND {key|t.@1 @2 l.@1| AND }"
+							  " AND " SAME("{same|t.@1}", "{same|l.@1}"));
 	(void) simhash_removal_do(removal, table, NULL, lines,
 							  "UPDATE {log} AS l SET {action} = 'back' FROM {to} AS t WHERE " MOVED
-							  " AND {key|t.%1 %2 l.%1| AND }"
-							  " AND {moving|(" SAME("l.%1", "l.%2") " OR " SAME("t.%1", "l.%1") ")| AND }");
+							  " AND {key|t.@1 @2 l.@1| AND }"
+							  " AND {moving|(" SAME("l.@1", "l.@2") " OR " SAME("t.@1", "l.@1") ")| AND }");
 }
 
 /* Take back lines of a step. */
@@ -150,7 +150,7 @@ static char *
 write_open(const Removal *removal, const RemovalTable *table)
 {
 	return simhash_removal_sql(removal, table, NULL, table == removal->table ? "{log} AS l WHERE true" :
-							   "{log} AS l WHERE l.{action} {<>} 'back'::pg_catalog.text", NULL);
+							   "{log} AS l WHERE l.{action} {<>} 'back'::pg_catalog.text");
 }
 
 /* Find the last step before one, and the table whose rows it changed; whether there is any. */
@@ -168,8 +168,8 @@ find_step(Undo *undo, int64 before)
 		int64		step;
 
 		(void) simhash_removal_do(removal, table, NULL, 0,
-								  "SELECT pg_catalog.max(l.{step}) FROM {open} AND l.{step} {<} '{before}'::pg_catalog.int8",
-								  "open", write_open(removal, table), "before", psprintf(INT64_FORMAT, before));
+								  "SELECT pg_catalog.max(l.{step}) FROM %s AND l.{step} {<} '" INT64_FORMAT "'::pg_catalog.int8",
+								  write_open(removal, table), before);
 		step = DatumGetInt64(simhash_removal_datum(0, 1));
 		if (step > removal->done.step)
 		{
@@ -186,9 +186,8 @@ take_step(Undo *undo)
 {
 	Removal    *removal = &undo->removal;
 	const char *command = simhash_removal_sql(removal, undo->table, NULL,
-											  "SELECT l.ctid FROM {open} AND l.{step} {=} '{number}'::pg_catalog.int8",
-											  "open", write_open(removal, undo->table),
-											  "number", psprintf(INT64_FORMAT, removal->done.step), NULL);
+											  "SELECT l.ctid FROM %s AND l.{step} {=} '" INT64_FORMAT "'::pg_catalog.int8",
+											  write_open(removal, undo->table), removal->done.step);
 	uint64		n = simhash_removal_run(removal, command, 0);
 	Datum	   *lines = palloc(Max(n, 1) * sizeof *lines);
 
@@ -228,7 +227,7 @@ note_back(Removal *removal)
 	(void) simhash_removal_do(removal, removal->table, NULL, 0,
 							  "UPDATE {plan} AS p SET done = 'put back' FROM {source} AS t"
 							  " WHERE p.done {=} 'removed'::pg_catalog.text AND {t has gone} AND NOT EXISTS (SELECT FROM {log} AS l"
-							  " WHERE ROW({key|t.%1})::pg_catalog.text {=} ROW({key|l.%1})::pg_catalog.text)");
+							  " WHERE ROW({key|t.@1})::pg_catalog.text {=} ROW({key|l.@1})::pg_catalog.text)");
 	simhash_removal_end(removal);
 }
 

@@ -35,33 +35,33 @@ static const struct
 #define BOUND	" WHEN ('%u'::pg_catalog.regclass IS NOT NULL)"
 
 	{
-		false, NULL, "BEFORE INSERT OR UPDATE ON &r FOR EACH ROW" BOUND,
+		false, NULL, "BEFORE INSERT OR UPDATE ON {root} FOR EACH ROW" BOUND,
 		TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_ROW | TRIGGER_TYPE_INSERT |
 		TRIGGER_TYPE_UPDATE, BOTH
 	},
 	{
-		false, "merge", "AFTER INSERT OR UPDATE ON &r FOR EACH ROW" BOUND,
+		false, "merge", "AFTER INSERT OR UPDATE ON {root} FOR EACH ROW" BOUND,
 		TRIGGER_TYPE_ROW | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE, CLUSTER_CONNECTED
 	},
 	{
-		false, "text", "AFTER UPDATE OR DELETE ON &r FOR EACH ROW" BOUND,
+		false, "text", "AFTER UPDATE OR DELETE ON {root} FOR EACH ROW" BOUND,
 		TRIGGER_TYPE_ROW | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE, VERIFIED
 	},
 	{
-		false, "truncate", "AFTER TRUNCATE ON &r FOR EACH STATEMENT" BOUND,
+		false, "truncate", "AFTER TRUNCATE ON {root} FOR EACH STATEMENT" BOUND,
 		TRIGGER_TYPE_TRUNCATE, BOTH
 	},
 	{
-		true, NULL, "BEFORE INSERT OR DELETE OR UPDATE OF &A ON &t",
+		true, NULL, "BEFORE INSERT OR DELETE OR UPDATE OF {columns} ON {clusters}",
 		TRIGGER_TYPE_BEFORE | TRIGGER_TYPE_INSERT | TRIGGER_TYPE_DELETE |
 		TRIGGER_TYPE_UPDATE, BOTH
 	},
 	{
-		true, "start", "AFTER INSERT ON &t FOR EACH ROW",
+		true, "start", "AFTER INSERT ON {clusters} FOR EACH ROW",
 		TRIGGER_TYPE_ROW | TRIGGER_TYPE_INSERT, CLUSTER_STAR
 	},
 	{
-		true, "truncate", "AFTER TRUNCATE ON &t",
+		true, "truncate", "AFTER TRUNCATE ON {clusters}",
 		TRIGGER_TYPE_TRUNCATE, BOTH
 	}
 };
@@ -159,7 +159,7 @@ simhash_upkeep_make_triggers(ClusterCall *call)
 			makeObjectName("simhash_clusters", triggers[i].suffix, NULL) :
 			free_trigger_name(call->table, name, triggers[i].suffix);
 		event = simhash_upkeep_sql(call, triggers[i].event, call->terms->clusters);
-		simhash_upkeep_alter(call, simhash_upkeep_sql(call, "CREATE TRIGGER %s %s EXECUTE FUNCTION &S.simhash_cluster()",
+		simhash_upkeep_alter(call, simhash_upkeep_sql(call, "CREATE TRIGGER %s %s EXECUTE FUNCTION {schema}.simhash_cluster()",
 													  quote_identifier(named), event));
 	}
 	if (first)
@@ -214,7 +214,7 @@ simhash_upkeep_depend(const ClusterCall *call)
 void
 simhash_upkeep_write_deed(const ClusterCall *call, bool anew)
 {
-	(void) simhash_upkeep_do(call, "%s POLICY %s ON &t%s USING (%s)",
+	(void) simhash_upkeep_do(call, "%s POLICY %s ON {clusters}%s USING (%s)",
 							 anew ? "CREATE" : "ALTER",
 							 quote_identifier(NameStr(call->terms->policy)),
 							 anew ? " AS RESTRICTIVE" : "",
@@ -228,6 +228,6 @@ simhash_upkeep_make_index(const ClusterCall *call)
 	NearSpace	space = {0};
 
 	simhash_clusters_bind_space(&space, call->terms, true);
-	(void) simhash_upkeep_do(call, "CREATE INDEX ON &t USING hamming (%s)",
+	(void) simhash_upkeep_do(call, "CREATE INDEX ON {clusters} USING hamming (%s)",
 							 simhash_near_index_columns(&space));
 }

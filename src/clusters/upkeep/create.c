@@ -292,7 +292,7 @@ create_clusters(const ClusterSetup *setup, ClusterTerms *terms)
 			terms->columns[i] = get_attnum(terms->clusters, own_columns[i]);
 	}
 	if (terms->star)
-		(void) simhash_upkeep_do(&setup->call, "CREATE INDEX ON &t (copy_of) WHERE copy_of IS NOT NULL");
+		(void) simhash_upkeep_do(&setup->call, "CREATE INDEX ON {clusters} (copy_of) WHERE copy_of IS NOT NULL");
 	simhash_revoke_all(simhash_clusters_sequence(terms));
 }
 

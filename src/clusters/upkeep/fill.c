@@ -37,9 +37,9 @@ static void
 add_representatives(const ClusterCall *call)
 {
 	simhash_progress_step("adding representatives");
-	(void) simhash_upkeep_write(call, "INSERT INTO &t (&i&P) SELECT w.cluster&p FROM ONLY &W AS w"
-								" JOIN &R AS d ON d.ctid &= w.place%s WHERE w.starts",
-								!call->parted ? "" : simhash_upkeep_sql(call, " AND d.tableoid &= w.part"));
+	(void) simhash_upkeep_write(call, "INSERT INTO {clusters} ({id}, {star}) SELECT w.cluster, {row} FROM ONLY {work} AS w"
+								" JOIN {rows} AS d ON d.ctid {=} w.place%s WHERE w.starts",
+								!call->parted ? "" : simhash_upkeep_sql(call, " AND d.tableoid {=} w.part"));
 	simhash_progress_step("indexing representatives");
 	simhash_upkeep_make_index(call);
 	simhash_upkeep_depend(call);
@@ -56,26 +56,26 @@ write_work(const ClusterCall *call, bool adopt)
 {
 	char	   *rows =
 	simhash_upkeep_sql(call, "SELECT d.tableoid AS part, c.relfilenode AS node, d.ctid AS place,"
-					   " d.xmin AS version, r.cluster, r.id &= r.representative AS starts%s"
-					   " FROM %s AS r %sJOIN &R AS d ON &K &= r.id"
-					   " JOIN pg_catalog.pg_class AS c ON c.oid &= d.tableoid",
-					   adopt ? simhash_upkeep_sql(call, ", d.&c AS was") : "",
+					   " d.xmin AS version, r.cluster, r.id {=} r.representative AS starts%s"
+					   " FROM %s AS r %sJOIN {rows} AS d ON {key of d} {=} r.id"
+					   " JOIN pg_catalog.pg_class AS c ON c.oid {=} d.tableoid",
+					   adopt ? simhash_upkeep_sql(call, ", d.{cluster} AS was") : "",
 					   simhash_upkeep_query(call, NULL, NULL, false),
 					   adopt ? "RIGHT " : "");
 
 	if (!adopt)
 		return psprintf("%s ORDER BY 1, 3", rows);
-	return simhash_upkeep_sql(call, "WITH w AS MATERIALIZED (%s WHERE r.id IS NOT NULL OR d.&c IS NOT NULL),"
+	return simhash_upkeep_sql(call, "WITH w AS MATERIALIZED (%s WHERE r.id IS NOT NULL OR d.{cluster} IS NOT NULL),"
 							  " n AS (SELECT cluster, was, pg_catalog.count(*) AS n FROM w"
-							  " WHERE cluster IS NOT NULL AND was &> 0 GROUP BY 1, 2),"
+							  " WHERE cluster IS NOT NULL AND was {>} 0 GROUP BY 1, 2),"
 							  " o AS (SELECT DISTINCT ON (cluster) * FROM n ORDER BY cluster, n DESC, was),"
 							  " k AS (SELECT DISTINCT ON (was) * FROM o ORDER BY was, n DESC, cluster),"
 							  " i AS (SELECT c.cluster, COALESCE(k.was, (SELECT GREATEST(pg_catalog.max(was), 0) FROM w)"
 							  " OPERATOR(pg_catalog.+) pg_catalog.row_number() OVER (PARTITION BY k.was IS NULL ORDER BY c.cluster)) AS id"
 							  " FROM (SELECT DISTINCT cluster FROM w) AS c"
-							  " LEFT JOIN k ON k.cluster &= c.cluster)"
+							  " LEFT JOIN k ON k.cluster {=} c.cluster)"
 							  " SELECT w.part, w.node, w.place, w.version, i.id AS cluster, w.starts FROM w"
-							  " LEFT JOIN i ON i.cluster &= w.cluster ORDER BY 1, 3", rows);
+							  " LEFT JOIN i ON i.cluster {=} w.cluster ORDER BY 1, 3", rows);
 }
 
 /*
@@ -111,13 +111,13 @@ simhash_upkeep_compute(ClusterSetup *setup)
 		simhash_upkeep_create_table(call, get_rel_namespace(terms->clusters),
 									get_rel_name(terms->clusters), "fill", false,
 									psprintf("AS %s", write_work(call, setup->adopt)));
-	(void) simhash_upkeep_do(call, "COMMENT ON TABLE &W IS 'made by simhash_add_clusters(), to go when it is done'");
+	(void) simhash_upkeep_do(call, "COMMENT ON TABLE {work} IS 'made by simhash_add_clusters(), to go when it is done'");
 	if (terms->star)
 		add_representatives(call);
-	(void) simhash_upkeep_do(call, "SELECT pg_catalog.setval(&q, m)"
+	(void) simhash_upkeep_do(call, "SELECT pg_catalog.setval({sequence}, m)"
 							 " FROM (SELECT GREATEST(pg_catalog.max(cluster),"
-							 " (SELECT pg_catalog.max(&c) FROM &R)) AS m FROM ONLY &W) AS w"
-							 " WHERE m &> 0");
+							 " (SELECT pg_catalog.max({cluster}) FROM {rows})) AS m FROM ONLY {work}) AS w"
+							 " WHERE m {>} 0");
 	simhash_upkeep_write_deed(call, false);
 	simhash_upkeep_end_step(call);
 }
@@ -138,7 +138,7 @@ list_parts(ClusterCall *call)
 	n = simhash_upkeep_do(call, "SELECT part::pg_catalog.oid::pg_catalog.int8, node::pg_catalog.oid::pg_catalog.int8,"
 						  " (pg_catalog.min(ctid)::pg_catalog.text::pg_catalog.point)[0]::pg_catalog.int8,"
 						  " (pg_catalog.max(ctid)::pg_catalog.text::pg_catalog.point)[0]::pg_catalog.int8"
-						  " FROM ONLY &W GROUP BY 1, 2 ORDER BY 3");
+						  " FROM ONLY {work} GROUP BY 1, 2 ORDER BY 3");
 	MemoryContextSwitchTo(call->outer);
 	for (uint64 i = 0; i < n; i++)
 	{
@@ -165,13 +165,13 @@ static char *
 write_fill(const ClusterCall *call, const WorkPart *part, BlockNumber start,
 		   int pages)
 {
-	return simhash_upkeep_sql(call, "UPDATE ONLY %s AS d SET &c = w.cluster%s FROM ONLY &W AS w"
-							  " WHERE w.ctid OPERATOR(pg_catalog.>=) '(%u,0)' AND w.ctid &< '(%u,0)'"
-							  " AND w.part &= '%u' AND d.ctid &= w.place AND d.xmin &= w.version"
-							  " AND COALESCE(d.&c &! w.cluster, true)",
+	return simhash_upkeep_sql(call, "UPDATE ONLY %s AS d SET {cluster} = w.cluster%s FROM ONLY {work} AS w"
+							  " WHERE w.ctid {>=} '(%u,0)' AND w.ctid {<} '(%u,0)'"
+							  " AND w.part {=} '%u' AND d.ctid {=} w.place AND d.xmin {=} w.version"
+							  " AND COALESCE(d.{cluster} {<>} w.cluster, true)",
 							  simhash_quoted_name(part->table),
 							  call->terms->since == 0 ? "" :
-							  simhash_upkeep_sql(call, ", &s = NULL"),
+							  simhash_upkeep_sql(call, ", {since} = NULL"),
 							  start, start + pages, part->table);
 }
 

@@ -93,8 +93,8 @@ find_lots(ClusterCall *call, ClusterRows which, const char *argument, int size,
 
 	(void) simhash_upkeep_begin_step(call, AccessShareLock);
 	(void) simhash_upkeep_do(call, "SELECT part, pg_catalog.array_agg(place) FROM (SELECT d.tableoid::pg_catalog.int8 AS part,"
-							 " d.ctid AS place, pg_catalog.row_number() OVER () &/ %d AS lot"
-							 " FROM &R AS d WHERE %s%s) AS r GROUP BY 1, lot ORDER BY lot",
+							 " d.ctid AS place, pg_catalog.row_number() OVER () {/} %d AS lot"
+							 " FROM {rows} AS d WHERE %s%s) AS r GROUP BY 1, lot ORDER BY lot",
 							 size, simhash_upkeep_rows(call, which, argument),
 							 all ? "" : psprintf(" LIMIT %d", size * LOTS));
 	MemoryContextSwitchTo(call->outer);
@@ -131,9 +131,9 @@ join_lot(ClusterCall *call, const Lot *lot, ClusterRows which,
 		simhash_set("synchronous_commit", "off", GUC_ACTION_LOCAL);
 	if (relation != NULL)
 	{
-		done = simhash_upkeep_try(call, simhash_upkeep_sql(call, "WITH u AS (UPDATE ONLY %s AS d SET &c = NULL"
-														   " WHERE d.ctid &= ANY ('%s'::pg_catalog.tid[]) AND %s"
-														   " RETURNING d.&c) SELECT pg_catalog.count(&c) FROM u",
+		done = simhash_upkeep_try(call, simhash_upkeep_sql(call, "WITH u AS (UPDATE ONLY %s AS d SET {cluster} = NULL"
+														   " WHERE d.ctid {=} ANY ('%s'::pg_catalog.tid[]) AND %s"
+														   " RETURNING d.{cluster}) SELECT pg_catalog.count({cluster}) FROM u",
 														   simhash_quoted_name(lot->table), lot->rows,
 														   simhash_upkeep_rows(call, which, argument)),
 								  call->table, CLUSTERS_ANEW, wait);

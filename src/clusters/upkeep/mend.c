@@ -70,13 +70,13 @@ static void
 restart_sequence(ClusterCall *call)
 {
 	LockRelationOid(call->terms->clusters, ShareRowExclusiveLock);
-	(void) simhash_upkeep_do(call, "SELECT pg_catalog.max(i) FROM (SELECT d.&c AS i FROM &R AS d"
-							 " UNION ALL SELECT t.&i FROM &T AS t UNION ALL"
-							 " SELECT pg_catalog.pg_sequence_last_value(&q)) AS d");
+	(void) simhash_upkeep_do(call, "SELECT pg_catalog.max(i) FROM (SELECT d.{cluster} AS i FROM {rows} AS d"
+							 " UNION ALL SELECT t.{id} FROM ONLY {clusters} AS t UNION ALL"
+							 " SELECT pg_catalog.pg_sequence_last_value({sequence})) AS d");
 	(void) simhash_upkeep_do(call, "ALTER SEQUENCE %s RESTART WITH " INT64_FORMAT,
 							 simhash_quoted_name(simhash_clusters_sequence(call->terms)),
 							 Max(simhash_upkeep_number(0, 1), 1));
-	(void) simhash_upkeep_do(call, "SELECT pg_catalog.nextval(&q)");
+	(void) simhash_upkeep_do(call, "SELECT pg_catalog.nextval({sequence})");
 }
 
 /* Mend the sequence and the triggers; returns whether the clusters are stars. */
@@ -116,12 +116,12 @@ represent(ClusterCall *call)
 	begin_alone(call);
 	simhash_upkeep_promote(call, true);
 	if (ids != NULL)
-		(void) simhash_upkeep_write(call, "INSERT INTO &t (&i&P) SELECT DISTINCT ON (d.&c) d.&c&p FROM &R AS d"
-									" WHERE d.&c &= ANY ('%s')"
-									" AND NOT EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c)"
-									" ORDER BY d.&c, %s%sd.ctid",
+		(void) simhash_upkeep_write(call, "INSERT INTO {clusters} ({id}, {star}) SELECT DISTINCT ON (d.{cluster}) d.{cluster}, {row} FROM {rows} AS d"
+									" WHERE d.{cluster} {=} ANY ('%s')"
+									" AND NOT EXISTS (SELECT FROM ONLY {clusters} AS t WHERE t.{id} {=} d.{cluster})"
+									" ORDER BY d.{cluster}, %s%sd.ctid",
 									ids, call->terms->since == 0 ? "" :
-									simhash_upkeep_sql(call, "d.&s NULLS FIRST, "),
+									simhash_upkeep_sql(call, "d.{since} NULLS FIRST, "),
 									call->parted ? "d.tableoid, " : "");
 	simhash_upkeep_end_step(call);
 }
@@ -131,7 +131,7 @@ static void
 dissolve(ClusterCall *call, const char *ids)
 {
 	begin_alone(call);
-	(void) simhash_upkeep_write(call, "DELETE FROM &T AS t WHERE COALESCE(t.&o, t.&i) &= ANY ('%s')",
+	(void) simhash_upkeep_write(call, "DELETE FROM ONLY {clusters} AS t WHERE COALESCE(t.{copy_of}, t.{id}) {=} ANY ('%s')",
 								ids);
 	simhash_upkeep_end_step(call);
 	(void) simhash_upkeep_join(call, ROWS_OF_CLUSTERS, ids, false);
@@ -162,7 +162,7 @@ mend_connected(ClusterCall *call)
 	(void) simhash_upkeep_begin_step(call, RowExclusiveLock);
 	LockRelationOid(call->terms->clusters, RowExclusiveLock);
 	n = simhash_upkeep_do(call, "SELECT cluster, c FROM (%s) AS f, pg_catalog.unnest(clusters) AS c"
-						  " WHERE c &> cluster",
+						  " WHERE c {>} cluster",
 						  simhash_upkeep_fault(call, FAULT_NOT_CONNECTED));
 	for (uint64 i = 0; i < n; i++)
 	{
@@ -181,7 +181,7 @@ mend_rows(ClusterCall *call)
 	if (find_clusters(call, FAULT_BAD_ROW) != NULL)
 	{
 		begin_alone(call);
-		(void) simhash_upkeep_write(call, "DELETE FROM &T AS t WHERE %s",
+		(void) simhash_upkeep_write(call, "DELETE FROM ONLY {clusters} AS t WHERE %s",
 									simhash_upkeep_bad_row(call));
 		simhash_upkeep_end_step(call);
 	}
@@ -260,7 +260,7 @@ find_apart(ClusterCall *call)
 				 errmsg("the clusters of \"%s\" are of the kind star, and do not come apart",
 						RelationGetRelationName(call->relation))));
 	(void) simhash_upkeep_do(call, "SELECT pg_catalog.array_agg(cluster) FROM (SELECT cluster, pg_catalog.div("
-							 "pg_catalog.sum(n) OVER (ORDER BY cluster) &- n, '%d') AS lot, CASE WHEN n &> %d THEN cluster END AS large"
+							 "pg_catalog.sum(n) OVER (ORDER BY cluster) {-} n, '%d') AS lot, CASE WHEN n {>} %d THEN cluster END AS large"
 							 " FROM (%s) AS f) AS f GROUP BY lot, large",
 							 BATCH / 2, BATCH / 2, simhash_upkeep_fault(call, FAULT_COME_APART));
 	MemoryContextSwitchTo(call->outer);
@@ -279,8 +279,8 @@ find_apart(ClusterCall *call)
 static char *
 write_ids(const ClusterCall *call, const char *ids)
 {
-	return simhash_upkeep_sql(call, "(WITH RECURSIVE w(i) AS (SELECT &n FROM pg_catalog.unnest('%s'::pg_catalog.int8[]) AS t(&c)"
-							  " UNION ALL SELECT l.&i FROM w JOIN &T AS l ON l.&m &= w.i AND l.&i &> w.i) SELECT i FROM w)",
+	return simhash_upkeep_sql(call, "(WITH RECURSIVE w(i) AS (SELECT {cluster now} FROM pg_catalog.unnest('%s'::pg_catalog.int8[]) AS t({cluster})"
+							  " UNION ALL SELECT l.{id} FROM w JOIN ONLY {clusters} AS l ON l.{merged_into} {=} w.i AND l.{id} {>} w.i) SELECT i FROM w)",
 							  ids);
 }
 
@@ -292,17 +292,17 @@ write_ids(const ClusterCall *call, const char *ids)
 static char *
 write_split(const ClusterCall *call, const char *ids)
 {
-	return simhash_upkeep_sql(call, "WITH r AS MATERIALIZED (SELECT r.id, r.cluster AS part, r.size, &n AS now"
-							  " FROM %s AS r JOIN &R AS t ON &k &= r.id AND t.&c &= ANY %s),"
+	return simhash_upkeep_sql(call, "WITH r AS MATERIALIZED (SELECT r.id, r.cluster AS part, r.size, {cluster now} AS now"
+							  " FROM %s AS r JOIN {rows} AS t ON {key of t} {=} r.id AND t.{cluster} {=} ANY %s),"
 							  " p AS MATERIALIZED (SELECT part, now, pg_catalog.row_number() OVER"
-							  " (PARTITION BY now ORDER BY size USING &>, part) AS place"
+							  " (PARTITION BY now ORDER BY size USING {>}, part) AS place"
 							  " FROM r GROUP BY part, now, size),"
-							  " n AS MATERIALIZED (SELECT part, CASE WHEN place &= 1 THEN now"
-							  " ELSE pg_catalog.nextval(&q) END AS cluster FROM p)"
-							  " UPDATE &R AS d SET &c = n.cluster FROM r JOIN n ON n.part &= r.part"
-							  " WHERE &K &= r.id AND d.&c &= ANY %s AND d.&c &! n.cluster",
-							  simhash_upkeep_query(call, simhash_upkeep_sql(call, "&n"),
-												   simhash_upkeep_sql(call, "t.&c &= ANY %s", ids),
+							  " n AS MATERIALIZED (SELECT part, CASE WHEN place {=} 1 THEN now"
+							  " ELSE pg_catalog.nextval({sequence}) END AS cluster FROM p)"
+							  " UPDATE {rows} AS d SET {cluster} = n.cluster FROM r JOIN n ON n.part {=} r.part"
+							  " WHERE {key of d} {=} r.id AND d.{cluster} {=} ANY %s AND d.{cluster} {<>} n.cluster",
+							  simhash_upkeep_query(call, simhash_upkeep_sql(call, "{cluster now}"),
+												   simhash_upkeep_sql(call, "t.{cluster} {=} ANY %s", ids),
 												   false),
 							  ids, ids);
 }

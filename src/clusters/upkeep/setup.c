@@ -124,7 +124,7 @@ finish(ClusterSetup *setup, Oid clusters)
 	LockRelationOid(clusters, AccessExclusiveLock);
 	terms = simhash_upkeep_begin_step(call, ShareRowExclusiveLock);
 	if (setup->index && !simhash_clusters_has_index(call->relation, terms->cluster))
-		simhash_upkeep_alter(call, simhash_upkeep_sql(call, "CREATE INDEX ON &r (&c)"));
+		simhash_upkeep_alter(call, simhash_upkeep_sql(call, "CREATE INDEX ON {root} ({cluster})"));
 	simhash_upkeep_depend(call);
 	work = terms->work;
 	terms->later = false;
@@ -140,7 +140,7 @@ static void
 take_texts(ClusterCall *call)
 {
 	if (simhash_upkeep_begin_step(call, AccessShareLock)->document != 0)
-		(void) simhash_upkeep_write(call, "UPDATE &T AS t SET &D = NULL WHERE %s",
+		(void) simhash_upkeep_write(call, "UPDATE ONLY {clusters} AS t SET {star document} = NULL WHERE %s",
 									simhash_upkeep_text_left(call));
 	simhash_upkeep_end_step(call);
 }
@@ -262,12 +262,12 @@ drop_clusters(ClusterCall *call)
 	{
 		call->terms = terms;
 		(void) simhash_upkeep_drop_triggers(call, terms->clusters);
-		(void) simhash_upkeep_do(call, "DROP TABLE &t");
+		(void) simhash_upkeep_do(call, "DROP TABLE {clusters}");
 		if (OidIsValid(terms->work))
-			(void) simhash_upkeep_do(call, "DROP TABLE &W");
+			(void) simhash_upkeep_do(call, "DROP TABLE {work}");
 		simhash_upkeep_alter(call, simhash_upkeep_sql(call, terms->since == 0 ?
-													  "ALTER TABLE &r DROP COLUMN &c" :
-													  "ALTER TABLE &r DROP COLUMN &c, DROP COLUMN &s"));
+													  "ALTER TABLE {root} DROP COLUMN {cluster}" :
+													  "ALTER TABLE {root} DROP COLUMN {cluster}, DROP COLUMN {since}"));
 	}
 	else if (simhash_upkeep_drop_triggers(call, InvalidOid) > 0)
 		ereport(NOTICE,

@@ -3,33 +3,26 @@
  * sql.c
  *		Commands about clusters: written from templates, and run.
  *
- * A command names tables and columns, which may have any names, and operators,
- * of which a search_path may have others.  In a template two characters stand for
- * each, so that it can be read.
+ * The words of their templates (query/template.c) are those of the terms, with
  *
- *		&R &r	the root: as FROM names it, and its name
- *		&c &f &d &s	its columns: cluster, fingerprint, document, since
- *		&T &t	the table of the clusters: as FROM names it, and its name
- *		&i &o &u &m	its columns: cluster, copy_of, unused_since, merged_into
- *		&F &D	its columns: fingerprint, document; &A, a list of all
- *		&P &p	what represents a cluster, as a list that begins with a comma: columns
- *				of the table of the clusters, or of a row "d" of the root
- *		&v &w	the document of a row "d", or "t", of the root
- *		&K &k	what tells a row "d", or "t", of the root apart, for
- *				_simhash_clusters_by_...
- *		&n		which cluster that of a row "t" of the root has become
- *		&q		the sequence of the ids, as a regclass
- *		&W		the name of the work table (fill.c)
- *		&S		our schema
- *		&= &! &< &> &- &/	operators of pg_catalog: = <> < > - /
+ *		{root} {rows}			the root: its name, and as FROM names it
+ *		{cluster} {fingerprint} {document} {since}
+ *								its columns
+ *		{clusters} {columns}	the table of the clusters, and all its columns
+ *		{id} {copy_of} {unused_since} {merged_into} {star fingerprint} {star document}
+ *								its columns
+ *		{star} {row}			the representative of a cluster, as a list: columns of the
+ *								table of the clusters, or of a row "d" of the root
+ *		{document of d} {key of d}
+ *								of a row of the root, "d" or "t": its document, and the key by
+ *								which _simhash_clusters_by_... tells rows apart
+ *		{cluster now}			that of a row "t" of the root
+ *		{sequence}				of the ids, as a regclass
+ *		{work}					the work table (fill.c)
+ *		{schema}				of the extension
  *
- * For example, of a table "news" within the schema public,
- *
- *		DELETE FROM &T AS t WHERE t.&i &= %d
- *
- * with the argument 7 is DELETE FROM ONLY public.news_clusters AS t WHERE
- * t.cluster OPERATOR(pg_catalog.=) 7.  Otherwise a template is a format of
- * printf(), whose arguments are put in as they are.
+ * and the lists "group", columns of the root, and "star group", beside these those of the
+ * table of the clusters, which for connected clusters has none.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -47,27 +40,31 @@ name_of(Oid table, AttrNumber column)
 	return quote_identifier(get_attname(table, column, false));
 }
 
-/*
- * The columns of the group, of either table, each put into a format and one after
- * the other.
- */
-char	   *
-simhash_upkeep_each_group(const ClusterCall *call, bool theirs,
-						  const char *format)
+/* Columns of the group, of the root or of the table of the clusters, as a list. */
+static List *
+list_group(const ClusterCall *call, bool theirs)
 {
 	const ClusterTerms *terms = call->terms;
-	Oid			table = theirs ? terms->clusters : terms->root;
 	const AttrNumber *group = theirs ? terms->group : terms->terms.group;
-	StringInfoData text;
+	List	   *list = NIL;
 
-	initStringInfo(&text);
 	for (int i = 0; i < terms->terms.ngroup; i++)
 	{
-		/* The table of connected clusters has none of them. */
 		if (group[i] != 0)
-			appendStringInfo(&text, format, name_of(table, group[i]));
+			list = lappend(list, makeString(unconstify(char *, name_of(theirs ? terms->clusters : terms->root, group[i]))));
 	}
-	return text.data;
+	return list;
+}
+
+/* SimhashVocabulary.find_lists */
+static void
+find_lists(const void *context, const char *name, const List **lists)
+{
+	bool		theirs = strcmp(name, "star group") == 0;
+
+	if (!theirs && strcmp(name, "group") != 0)
+		elog(ERROR, "no list \"%s\" of clusters", name);
+	lists[0] = list_group(context, theirs);
 }
 
 /* All columns of ours of the table of the clusters, in a list. */
@@ -85,7 +82,7 @@ list_columns(const ClusterCall *call)
 			appendStringInfo(&list, "%s%s", list.len == 0 ? "" : ", ",
 							 name_of(call->terms->clusters, column));
 	}
-	appendStringInfoString(&list, simhash_upkeep_each_group(call, true, ", %s"));
+	appendStringInfoString(&list, simhash_upkeep_sql(call, "{star group|, @1|}"));
 	return list.data;
 }
 
@@ -101,91 +98,63 @@ write_document(const ClusterCall *call, const char *alias)
 													 alias, true));
 }
 
-/* What takes the place of a letter. */
+/* SimhashVocabulary.find_word */
 static const char *
-expand(const ClusterCall *call, char letter)
+find_word(const void *context, const char *name)
 {
+	const ClusterCall *call = context;
 	const ClusterTerms *terms = call->terms;
+	char		alias = name[strlen(name) - 1];
 
 	for (int i = 0; i < CLUSTER_KEYS; i++)
 	{
-		if (simhash_clusters_keys[i].letter == letter)
-			return name_of(simhash_clusters_keys[i].theirs ? terms->clusters :
-						   terms->root, *simhash_clusters_column(terms, i));
+		const ClusterKey *key = &simhash_clusters_keys[i];
+
+		if (strcmp(key->word, name) == 0)
+			return name_of(key->theirs ? terms->clusters : terms->root, *simhash_clusters_column(terms, i));
 	}
-	switch (letter)
-	{
-		case 'R':
-			return call->source;
-		case 'r':
-			return call->name;
-		case 'T':
-			return psprintf("ONLY %s", simhash_quoted_name(terms->clusters));
-		case 't':
-			return simhash_quoted_name(terms->clusters);
-		case 'A':
-			return list_columns(call);
-		case 'P':
-			return simhash_upkeep_sql(call, terms->document == 0 ? ", &F%s" : ", &F, &D%s",
-									  simhash_upkeep_each_group(call, true, ", %s"));
-		case 'p':
-			return simhash_upkeep_sql(call, terms->document == 0 ? ", d.&f%s" : ", d.&f, &v%s",
-									  simhash_upkeep_each_group(call, false, ", d.%s"));
-		case 'v':
-			return write_document(call, "d");
-		case 'w':
-			return write_document(call, "t");
-		case 'K':
-		case 'k':
-			return psprintf(call->parted ? "pg_catalog.concat(%1$c.tableoid, %1$c.ctid)" : "%1$c.ctid",
-							letter == 'K' ? 'd' : 't');
-		case 'n':
-			return simhash_upkeep_sql(call, "&S.simhash_current_cluster('%u'::pg_catalog.regclass, t.&c, %s::pg_catalog.name)",
-									  call->table, quote_literal_cstr(call->column));
-		case 'q':
-			return psprintf("'%u'::pg_catalog.regclass", simhash_clusters_sequence(terms));
-		case 'W':
-			return simhash_quoted_name(terms->work);
-		case 'S':
-			return quote_identifier(get_namespace_name(get_func_namespace(call->function)));
-		case '!':
-			return "OPERATOR(pg_catalog.<>)";
-		default:
-			return psprintf("OPERATOR(pg_catalog.%c)", letter);
-	}
+	if (strcmp(name, "root") == 0)
+		return call->name;
+	if (strcmp(name, "rows") == 0)
+		return call->source;
+	if (strcmp(name, "clusters") == 0)
+		return simhash_quoted_name(terms->clusters);
+	if (strcmp(name, "columns") == 0)
+		return list_columns(call);
+	if (strcmp(name, "star") == 0)
+		return simhash_upkeep_sql(call, terms->document == 0 ? "{star fingerprint}{star group|, @1|}" :
+								  "{star fingerprint}, {star document}{star group|, @1|}");
+	if (strcmp(name, "row") == 0)
+		return simhash_upkeep_sql(call, terms->document == 0 ? "d.{fingerprint}{group|, d.@1|}" :
+								  "d.{fingerprint}, {document of d}{group|, d.@1|}");
+	if (strncmp(name, "document of ", 12) == 0)
+		return write_document(call, name + 12);
+	if (strncmp(name, "key of ", 7) == 0)
+		return psprintf(call->parted ? "pg_catalog.concat(%1$c.tableoid, %1$c.ctid)" : "%1$c.ctid", alias);
+	if (strcmp(name, "cluster now") == 0)
+		return simhash_upkeep_sql(call, "{schema}.simhash_current_cluster('%u'::pg_catalog.regclass, t.{cluster}, %s::pg_catalog.name)",
+								  call->table, quote_literal_cstr(call->column));
+	if (strcmp(name, "sequence") == 0)
+		return psprintf("'%u'::pg_catalog.regclass", simhash_clusters_sequence(terms));
+	if (strcmp(name, "work") == 0)
+		return simhash_quoted_name(terms->work);
+	if (strcmp(name, "schema") == 0)
+		return quote_identifier(get_namespace_name(get_func_namespace(call->function)));
+	return NULL;
 }
 
 /* Write a command, or a part of one, from a template and its arguments. */
 char	   *
-simhash_upkeep_sql(const ClusterCall *call, const char *format,...)
+simhash_upkeep_sql(const ClusterCall *call, const char *template,...)
 {
-	StringInfoData expanded;
-	StringInfoData command;
-	int			needed;
+	SimhashVocabulary words = {find_word, find_lists, call};
+	va_list		args;
+	char	   *command;
 
-	initStringInfo(&expanded);
-	for (; *format != '\0'; format++)
-	{
-		if (*format != '&')
-		{
-			appendStringInfoChar(&expanded, *format);
-			continue;
-		}
-		for (const char *c = expand(call, *++format); *c != '\0'; c++)
-			appendStringInfo(&expanded, "%s%c", *c == '%' ? "%" : "", *c);
-	}
-	initStringInfo(&command);
-	do
-	{
-		va_list		args;
-
-		va_start(args, format);
-		needed = appendStringInfoVA(&command, expanded.data, args);
-		va_end(args);
-		if (needed > 0)
-			enlargeStringInfo(&command, needed);
-	} while (needed > 0);
-	return command.data;
+	va_start(args, template);
+	command = simhash_write_template(&words, template, args);
+	va_end(args);
+	return command;
 }
 
 /*
@@ -281,21 +250,17 @@ static char *
 write_rows(const ClusterCall *call, const char *within, const char *condition,
 		   bool theirs)
 {
-	const char *fingerprint = simhash_upkeep_sql(call, theirs ? "t.&F" : "t.&f");
+	const char *document = call->terms->terms.compare.measure == SIMHASH_NO_MEASURE ? "" :
+	simhash_upkeep_sql(call, theirs ? ", t.{star document} AS \"" DOCUMENT "\"" : ", {document of t} AS \"" DOCUMENT "\"");
 
-	return psprintf("SELECT %s, %s%s%s%s FROM %s AS t WHERE %s IS NOT NULL%s%s%s",
-					theirs ? "t.ctid" : simhash_upkeep_sql(call, "&k"),
-					fingerprint,
-					call->terms->terms.compare.measure == SIMHASH_NO_MEASURE ? "" :
-					simhash_upkeep_sql(call, theirs ? ", t.&D AS \"" DOCUMENT "\"" :
-									   ", &w AS \"" DOCUMENT "\""),
-					within == NULL ? "" : psprintf(", %s", within),
-					simhash_upkeep_each_group(call, theirs, ", t.%s"),
-					simhash_upkeep_sql(call, theirs ? "&T" : "&R"), fingerprint,
-					simhash_upkeep_each_group(call, theirs, " AND t.%s IS NOT NULL"),
-					condition == NULL ? "" : psprintf(" AND %s", condition),
-					theirs ? simhash_upkeep_sql(call, " AND t.&i &> 0 ORDER BY t.&i") :
-					call->parted ? " ORDER BY t.tableoid, t.ctid" : "");
+	return simhash_upkeep_sql(call, theirs ?
+							  "SELECT t.ctid, t.{star fingerprint}%s%s{star group|, t.@1|} FROM ONLY {clusters} AS t"
+							  " WHERE t.{star fingerprint} IS NOT NULL{star group| AND t.@1 IS NOT NULL|}%s AND t.{id} {>} 0 ORDER BY t.{id}%s" :
+							  "SELECT {key of t}, t.{fingerprint}%s%s{group|, t.@1|} FROM {rows} AS t"
+							  " WHERE t.{fingerprint} IS NOT NULL{group| AND t.@1 IS NOT NULL|}%s%s",
+							  document, within == NULL ? "" : psprintf(", %s", within),
+							  condition == NULL ? "" : psprintf(" AND %s", condition),
+							  call->parted && !theirs ? " ORDER BY t.tableoid, t.ctid" : "");
 }
 
 /*
@@ -309,7 +274,7 @@ simhash_upkeep_query(const ClusterCall *call, const char *within,
 {
 	bool		parted = call->parted && !representatives;
 
-	return simhash_upkeep_sql(call, "&S._simhash_clusters_by_%s(%s::pg_catalog.text,"
+	return simhash_upkeep_sql(call, "{schema}._simhash_clusters_by_%s(%s::pg_catalog.text,"
 							  " '%d'::pg_catalog.int8, '%s'::pg_catalog.text,"
 							  " '%s'::pg_catalog.text, '1'::pg_catalog.int8, %s)",
 							  parted ? "text" : "ctid",
@@ -364,8 +329,8 @@ write_not_near(const ClusterCall *call)
 								 lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr,
 								 column_of(terms->clusters, terms->group[i], "t"), type);
 	}
-	return simhash_upkeep_sql(call, "EXISTS (SELECT FROM &T AS t WHERE t.&i &= d.&c"
-							  " AND (&S.hamming(d.&f::%s, t.&F::%s) &< %d%s) IS NOT TRUE)",
+	return simhash_upkeep_sql(call, "EXISTS (SELECT FROM ONLY {clusters} AS t WHERE t.{id} {=} d.{cluster}"
+							  " AND ({schema}.hamming(d.{fingerprint}::%s, t.{star fingerprint}::%s) {<} %d%s) IS NOT TRUE)",
 							  write_type(call->table, near->column),
 							  write_type(terms->clusters, terms->fingerprint),
 							  near->radius + 1, group.data);
@@ -376,20 +341,19 @@ char	   *
 simhash_upkeep_rows(const ClusterCall *call, ClusterRows which,
 					const char *argument)
 {
-	char	   *fit = simhash_upkeep_sql(call, "d.&f IS NOT NULL%s",
-										 simhash_upkeep_each_group(call, false, " AND d.%s IS NOT NULL"));
+	char	   *fit = simhash_upkeep_sql(call, "d.{fingerprint} IS NOT NULL{group| AND d.@1 IS NOT NULL|}");
 
 	switch (which)
 	{
 		case ROWS_WITHOUT_CLUSTER:
-			return simhash_upkeep_sql(call, "d.&c IS NULL AND %s", fit);
+			return simhash_upkeep_sql(call, "d.{cluster} IS NULL AND %s", fit);
 		case ROWS_MISFIT:
-			return simhash_upkeep_sql(call, "d.&c IS NOT NULL AND (d.&c &< 1 OR NOT (%s))",
+			return simhash_upkeep_sql(call, "d.{cluster} IS NOT NULL AND (d.{cluster} {<} 1 OR NOT (%s))",
 									  fit);
 		case ROWS_NOT_NEAR:
 			return write_not_near(call);
 		case ROWS_OF_CLUSTERS:
-			return simhash_upkeep_sql(call, "d.&c &= ANY ('%s')", argument);
+			return simhash_upkeep_sql(call, "d.{cluster} {=} ANY ('%s')", argument);
 		case ROWS_ASKED_FOR:
 			break;
 	}
@@ -404,15 +368,15 @@ char	   *
 simhash_upkeep_bad_row(const ClusterCall *call)
 {
 	return simhash_upkeep_sql(call, call->terms->star ?
-							  "(t.&i &< 1) &= (t.&o IS NULL)" :
-							  "((t.&i &< 1) &= (t.&o IS NULL) OR NOT t.&m &< COALESCE(t.&o, t.&i))");
+							  "(t.{id} {<} 1) {=} (t.{copy_of} IS NULL)" :
+							  "((t.{id} {<} 1) {=} (t.{copy_of} IS NULL) OR NOT t.{merged_into} {<} COALESCE(t.{copy_of}, t.{id}))");
 }
 
 /* That a representative has a text which no row of its cluster has any more. */
 char	   *
 simhash_upkeep_text_left(const ClusterCall *call)
 {
-	return simhash_upkeep_sql(call, "t.&D IS NOT NULL AND NOT EXISTS (SELECT FROM &R AS d"
-							  " WHERE d.&c &= COALESCE(t.&o, t.&i)"
-							  " AND &v::pg_catalog.text COLLATE pg_catalog.\"C\" &= t.&D::pg_catalog.text)");
+	return simhash_upkeep_sql(call, "t.{star document} IS NOT NULL AND NOT EXISTS (SELECT FROM {rows} AS d"
+							  " WHERE d.{cluster} {=} COALESCE(t.{copy_of}, t.{id})"
+							  " AND {document of d}::pg_catalog.text COLLATE pg_catalog.\"C\" {=} t.{star document}::pg_catalog.text)");
 }

@@ -89,13 +89,11 @@ typedef enum ClusterRows
 
 /* sql.c */
 extern char *simhash_upkeep_sql(const ClusterCall *call,
-								const char *format,...) pg_attribute_printf(2, 3);
+								const char *template,...) pg_attribute_printf(2, 3);
 extern uint64 simhash_upkeep_run(const ClusterCall *call, const char *command);
 extern uint64 simhash_upkeep_run_writing(const ClusterCall *call, const char *command,
 										 Oid table, ClusterWriting how);
 extern int64 simhash_upkeep_number(uint64 row, int column);
-extern char *simhash_upkeep_each_group(const ClusterCall *call, bool theirs,
-									   const char *format);
 
 /* Run what simhash_upkeep_sql() writes; returns how many rows it is about. */
 #define simhash_upkeep_do(call, ...) \

@@ -62,21 +62,21 @@ work_in_batches(ClusterCall *call,
 	{
 		low = high;
 		(void) simhash_upkeep_begin_step(call, AccessShareLock);
-		(void) simhash_upkeep_do(call, "SELECT pg_catalog.max(i), pg_catalog.count(i) FROM (SELECT t.&i AS i"
-								 " FROM &T AS t WHERE t.&i &> '" INT64_FORMAT "'"
+		(void) simhash_upkeep_do(call, "SELECT pg_catalog.max(i), pg_catalog.count(i) FROM (SELECT t.{id} AS i"
+								 " FROM ONLY {clusters} AS t WHERE t.{id} {>} '" INT64_FORMAT "'"
 								 " ORDER BY 1 LIMIT %d) AS t", low, BATCH);
 		high = simhash_upkeep_number(0, 1);
 		any = simhash_upkeep_number(0, 2) > 0;
 		SPI_freetuptable(SPI_tuptable);
 		if (any)
-			work(call, simhash_upkeep_sql(call, "t.&i &> '" INT64_FORMAT "' AND NOT t.&i &> '" INT64_FORMAT "'",
+			work(call, simhash_upkeep_sql(call, "t.{id} {>} '" INT64_FORMAT "' AND NOT t.{id} {>} '" INT64_FORMAT "'",
 										  low, high));
 		simhash_upkeep_end_step(call);
 	} while (any);
 }
 
 /* Whether a row is in the cluster of "t". */
-#define HAS_ROW	"EXISTS (SELECT FROM &R AS d WHERE d.&c &= t.&i)"
+#define HAS_ROW	"EXISTS (SELECT FROM {rows} AS d WHERE d.{cluster} {=} t.{id})"
 
 /*
  * Change rows "t" of a batch of which a condition holds.  Those that others have
@@ -87,9 +87,9 @@ static void
 change_batch(const ClusterCall *call, const char *batch, const char *condition,
 			 const char *lock, const char *command)
 {
-	(void) simhash_upkeep_write(call, "WITH l AS MATERIALIZED (SELECT t.ctid AS place FROM &T AS t"
+	(void) simhash_upkeep_write(call, "WITH l AS MATERIALIZED (SELECT t.ctid AS place FROM ONLY {clusters} AS t"
 								" WHERE %s AND %s FOR %s SKIP LOCKED) %s"
-								" l.place &= t.ctid", batch, condition, lock, command);
+								" l.place {=} t.ctid", batch, condition, lock, command);
 }
 
 /* Change columns of them. */
@@ -98,20 +98,20 @@ update_batch(const ClusterCall *call, const char *batch, const char *condition,
 			 const char *columns)
 {
 	change_batch(call, batch, condition, "NO KEY UPDATE",
-				 simhash_upkeep_sql(call, "UPDATE &T AS t SET %s FROM l WHERE", columns));
+				 simhash_upkeep_sql(call, "UPDATE ONLY {clusters} AS t SET %s FROM l WHERE", columns));
 }
 
 /* Step 1, of some clusters; copies are marked all. */
 static void
 mark_batch(const ClusterCall *call, const char *batch)
 {
-	update_batch(call, batch, simhash_upkeep_sql(call, "t.&u IS NOT NULL AND " HAS_ROW),
-				 simhash_upkeep_sql(call, "&u = NULL"));
-	update_batch(call, batch, simhash_upkeep_sql(call, "t.&u IS NULL AND NOT " HAS_ROW),
-				 simhash_upkeep_sql(call, "&u = pg_catalog.now()"));
+	update_batch(call, batch, simhash_upkeep_sql(call, "t.{unused_since} IS NOT NULL AND " HAS_ROW),
+				 simhash_upkeep_sql(call, "{unused_since} = NULL"));
+	update_batch(call, batch, simhash_upkeep_sql(call, "t.{unused_since} IS NULL AND NOT " HAS_ROW),
+				 simhash_upkeep_sql(call, "{unused_since} = pg_catalog.now()"));
 	if (call->terms->document != 0)
 		update_batch(call, batch, simhash_upkeep_text_left(call),
-					 simhash_upkeep_sql(call, "&D = NULL"));
+					 simhash_upkeep_sql(call, "{star document} = NULL"));
 }
 
 /* Step 3, of some clusters. */
@@ -119,14 +119,14 @@ static void
 delete_batch(const ClusterCall *call, const char *batch)
 {
 	char	   *condition =
-	simhash_upkeep_sql(call, "t.&i &> 0 AND NOT " HAS_ROW
-					   " AND NOT t.&u &> (pg_catalog.now() &- %s::pg_catalog.interval)%s",
+	simhash_upkeep_sql(call, "t.{id} {>} 0 AND NOT " HAS_ROW
+					   " AND NOT t.{unused_since} {>} (pg_catalog.now() {-} %s::pg_catalog.interval)%s",
 					   quote_literal_cstr(call->older_than), call->terms->star ? "" :
-					   simhash_upkeep_sql(call, " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&m &= t.&i)"
-										  " AND NOT EXISTS (SELECT FROM &T AS o WHERE o.&o &= t.&i)"));
+					   simhash_upkeep_sql(call, " AND NOT EXISTS (SELECT FROM ONLY {clusters} AS o WHERE o.{merged_into} {=} t.{id})"
+										  " AND NOT EXISTS (SELECT FROM ONLY {clusters} AS o WHERE o.{copy_of} {=} t.{id})"));
 
 	change_batch(call, batch, condition, "UPDATE",
-				 simhash_upkeep_sql(call, "DELETE FROM &T AS t USING l WHERE"));
+				 simhash_upkeep_sql(call, "DELETE FROM ONLY {clusters} AS t USING l WHERE"));
 }
 
 /* Have every link lead to a root: each round halves the way. */
@@ -136,8 +136,8 @@ shorten_links(const ClusterCall *call)
 	ClusterSet	none = {0};
 
 	simhash_clusters_merge(call->terms, &none);
-	while (simhash_upkeep_write(call, "UPDATE &T AS t SET &m = p.&m FROM &T AS p"
-								" WHERE p.&i &= t.&m AND p.&m &< t.&m") > 0)
+	while (simhash_upkeep_write(call, "UPDATE ONLY {clusters} AS t SET {merged_into} = p.{merged_into} FROM ONLY {clusters} AS p"
+								" WHERE p.{id} {=} t.{merged_into} AND p.{merged_into} {<} t.{merged_into}") > 0)
 		CHECK_FOR_INTERRUPTS();
 }
 
@@ -150,14 +150,14 @@ shorten_links(const ClusterCall *call)
 void
 simhash_upkeep_promote(const ClusterCall *call, bool all)
 {
-	const char *marked = all ? "" : simhash_upkeep_sql(call, " AND c.&u IS NOT NULL");
-	const char *command = simhash_upkeep_sql(call, "UPDATE &T AS t SET &i = t.&o, &o = NULL, &u = NULL WHERE t.&i &= ANY"
-											 " (SELECT pg_catalog.max(c.&i) FROM &T AS c WHERE c.&i &< 0%s AND NOT EXISTS"
-											 " (SELECT FROM &T AS o WHERE o.&i &= c.&o) GROUP BY c.&o)", marked);
+	const char *marked = all ? "" : simhash_upkeep_sql(call, " AND c.{unused_since} IS NOT NULL");
+	const char *command = simhash_upkeep_sql(call, "UPDATE ONLY {clusters} AS t SET {id} = t.{copy_of}, {copy_of} = NULL, {unused_since} = NULL WHERE t.{id} {=} ANY"
+											 " (SELECT pg_catalog.max(c.{id}) FROM ONLY {clusters} AS c WHERE c.{id} {<} 0%s AND NOT EXISTS"
+											 " (SELECT FROM ONLY {clusters} AS o WHERE o.{id} {=} c.{copy_of}) GROUP BY c.{copy_of})", marked);
 
 	(void) simhash_upkeep_try(call, command, call->terms->clusters, CLUSTERS_AS_GIVEN, all);
-	(void) simhash_upkeep_write(call, "DELETE FROM &T AS c WHERE c.&i &< 0%s AND EXISTS"
-								" (SELECT FROM &T AS o WHERE o.&i &= c.&o AND o.&u IS NULL)", marked);
+	(void) simhash_upkeep_write(call, "DELETE FROM ONLY {clusters} AS c WHERE c.{id} {<} 0%s AND EXISTS"
+								" (SELECT FROM ONLY {clusters} AS o WHERE o.{id} {=} c.{copy_of} AND o.{unused_since} IS NULL)", marked);
 }
 
 /* What the call is for. */
@@ -179,7 +179,7 @@ trim_clusters(ClusterCall *call)
 	star = terms->star;
 
 	/* Fail before anything is marked. */
-	(void) simhash_upkeep_do(call, "SELECT pg_catalog.now() &- %s::pg_catalog.interval",
+	(void) simhash_upkeep_do(call, "SELECT pg_catalog.now() {-} %s::pg_catalog.interval",
 							 quote_literal_cstr(call->older_than));
 	if (!star)
 		shorten_links(call);
