@@ -46,6 +46,7 @@ typedef struct HashList
 static Entry * entries;
 static size_t nentries;
 static ShDocument document;
+static ShWalks walks;
 
 /* Get memory or give up. */
 static void *
@@ -172,7 +173,7 @@ by_minhash(const HashList * list, uint64_t *result)
 
 	sh_minima_begin(&minima);
 	sh_minima_add(&minima, list->hashes, list->n);
-	return sh_minima_fingerprint(&minima, result);
+	return sh_minima_fingerprint(&minima, &walks, result);
 }
 
 /* Read the documents. */

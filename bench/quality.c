@@ -34,6 +34,7 @@
 #define CLASSES			(2 * BANDS * LENGTHS)
 
 static unsigned char *classes;	/* of each pair */
+static ShProfiles profiles = {.allocate = malloc};
 
 /* For qsort. */
 static int
@@ -116,7 +117,7 @@ classify_pairs(const char *profile, double threshold)
 	unsigned char *class = classes = allocate(nentries * nentries / 2 + 1);
 
 	if (profile != NULL)
-		make_sets(sh_profile_find(profile, strlen(profile)));
+		make_sets(sh_profile_find(&profiles, profile, strlen(profile)));
 	for (size_t i = 0; i < nentries; i++)
 	{
 		const		Entry *a = &entries[i];
@@ -237,7 +238,7 @@ main(int argc, char **argv)
 	for (int p = 0; p < sh_profile_count; p++)
 	{
 		int			draws = sh_compat_profile(&sh_profiles[p]) ? 1 :
-			atoi(argv[2]);
+		atoi(argv[2]);
 
 		for (int draw = 0; draw < draws; draw++)
 			count_profile(&sh_profiles[p], (uint64_t) draw);

@@ -119,7 +119,7 @@ words_profile(bool folds)
 	const char *name = folds ? "symbol-1-fold" : "symbol-1";
 
 	if (profiles[folds] == NULL)
-		profiles[folds] = simhash_comparing_profile(sh_profile_find(name, strlen(name)));
+		profiles[folds] = simhash_comparing_profile(sh_profile_find(&simhash_known_profiles, name, strlen(name)));
 	return profiles[folds];
 }
 

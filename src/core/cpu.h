@@ -33,7 +33,6 @@ sh_cpu_any(void)
 static inline bool
 sh_cpu_avx2(void)
 {
-	__builtin_cpu_init();
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
 		__builtin_cpu_supports("popcnt");
 }
@@ -52,22 +51,17 @@ sh_cpu_avx2_distance(uint64_t a, uint64_t b)
  * that can be used on the processor that we run on.  Kinds are the same
  * functions, written for the instructions of some processors; they stand in
  * the array with the fastest first, and the last one can be used everywhere.
+ * Nothing is kept, for the sake of threads: asking takes a few instructions.
  */
 #define SH_CPU_DEFINE_FASTEST(name, Kind, kinds) \
 const Kind * \
 name(void) \
 { \
-	static const Kind *fastest = NULL; \
+	const Kind *kind = (kinds); \
 \
-	if (fastest == NULL) \
-	{ \
-		const Kind *kind = (kinds); \
-\
-		while (!kind->usable()) \
-			kind++; \
-		fastest = kind; \
-	} \
-	return fastest; \
+	while (!kind->usable()) \
+		kind++; \
+	return kind; \
 } \
 extern const Kind *name(void)
 

@@ -45,6 +45,8 @@ typedef struct Memory
 
 static Memory last;
 static ShDocument *workspace = NULL;
+ShProfiles	simhash_known_profiles;
+
 static MemoryContext lasting = NULL;	/* of both, but for the workspace's
 										 * own struct */
 
@@ -56,11 +58,11 @@ PG_FUNCTION_INFO_V1(simhash_profiles);
 const ShProfile *
 simhash_get_profile(text *name)
 {
-	const ShProfile *profile = sh_profile_find(VARDATA_ANY(name),
+	const ShProfile *profile = sh_profile_find(&simhash_known_profiles, VARDATA_ANY(name),
 											   VARSIZE_ANY_EXHDR(name));
 
 	if (profile == NULL &&
-		sh_profile_exists(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name)))
+		sh_profile_exists(&simhash_known_profiles, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name)))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("session has used too many profiles with a seed"),
@@ -96,7 +98,7 @@ simhash_comparing_profile(const ShProfile *profile)
 	if (seed == 0 && !pg_strong_random(&seed, sizeof seed))
 		seed = pg_prng_uint64(&pg_global_prng_state);
 	seed |= 1;
-	return sh_profile_seeded(profile, seed);
+	return sh_profile_seeded(&simhash_known_profiles, profile, seed);
 }
 
 /* The profile that argument i names; the default one when there is none. */
@@ -200,7 +202,7 @@ allocate_for_good(size_t bytes)
 void
 simhash_profiles_init(void)
 {
-	sh_profile_allocate = allocate_for_good;
+	simhash_known_profiles.allocate = allocate_for_good;
 }
 
 /* Get the workspace, ready to read a document. */

@@ -73,6 +73,7 @@ simhash_put_row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 }
 
 /* fingerprint.c */
+extern ShProfiles simhash_known_profiles;
 extern void simhash_profiles_init(void);
 extern PGDLLEXPORT Datum simhash(PG_FUNCTION_ARGS);
 extern const ShProfile *simhash_get_profile(text *name);
@@ -165,6 +166,7 @@ extern Datum simhash_return(FunctionCallInfo fcinfo, bool exists,
 /* minhash.c */
 extern PGDLLEXPORT Datum minhash(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum minhash_features(PG_FUNCTION_ARGS);
+extern ShWalks simhash_walks;
 extern int	simhash_hash_set(ArrayType *array, const ShProfile *profile,
 							 uint64 **hashes);
 extern bool simhash_wide_minhash(const ShProfile *profile, text *document,

@@ -21,6 +21,8 @@ PG_FUNCTION_INFO_V1(minhash_features);
 PG_FUNCTION_INFO_V1(minhash_bits);
 PG_FUNCTION_INFO_V1(minhash_features_bits);
 
+ShWalks		simhash_walks;
+
 /* A document whose minima are looked for, for several words. */
 typedef struct WideMinima
 {
@@ -65,7 +67,7 @@ end_minima(const WideMinima *wide, uint64 *result)
 	bool		exists = true;
 
 	for (int w = 0; w < wide->words; w++)
-		exists = sh_minima_fingerprint(&wide->minima[w], &result[w]);
+		exists = sh_minima_fingerprint(&wide->minima[w], &simhash_walks, &result[w]);
 	return exists;
 }
 

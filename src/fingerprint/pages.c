@@ -26,6 +26,7 @@ PG_FUNCTION_INFO_V1(simhash_article);
 static unsigned char *
 read_page(text *document, ShMarkup markup, Size before, Size *length)
 {
+	static ShHtmlNames names;
 	const unsigned char *page;
 	unsigned char *result;
 
@@ -34,7 +35,7 @@ read_page(text *document, ShMarkup markup, Size before, Size *length)
 	/* What is not written to takes no memory. */
 	result = MemoryContextAllocHuge(CurrentMemoryContext,
 									before + SH_HTML_BYTES(*length));
-	*length = sh_html_text(page, *length, result + before,
+	*length = sh_html_text(&names, page, *length, result + before,
 						   markup == SH_MARKUP_ARTICLE, simhash_pause);
 	if (page != (unsigned char *) VARDATA_ANY(document))
 		pfree(unconstify(unsigned char *, page));

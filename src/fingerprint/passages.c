@@ -173,7 +173,7 @@ cut_document(FunctionCallInfo fcinfo, text *document,
 	document = simhash_visible_text(profile, document);
 	memset(cutter, 0, offsetof(Cutter, passages));
 	cutter->fcinfo = fcinfo;
-	cutter->profile = sh_profile_of_text(profile);
+	cutter->profile = sh_profile_of_text(&simhash_known_profiles, profile);
 	cutter->document = cutter->at = VARDATA_ANY(document);
 	cutter->length = VARSIZE_ANY_EXHDR(document);
 	cutter->copy = MemoryContextAllocHuge(CurrentMemoryContext,

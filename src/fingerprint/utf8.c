@@ -196,19 +196,20 @@ append_converted(StringInfo out, const unsigned char *bytes, Size length)
 static void
 append_folded(void *state, const unsigned char *bytes, Size length)
 {
+	static ShLetters letters;
 	StringInfo	out = state;
 	unsigned char *folded;
 
 	if (simhash_server_is_utf8())
 	{
 		enlargeStringInfo(out, (int) SH_LETTERS_BYTES(length));
-		out->len += (int) sh_letters_fold(bytes, bytes + length,
+		out->len += (int) sh_letters_fold(&letters, bytes, bytes + length,
 										  (unsigned char *) out->data + out->len);
 		return;
 	}
 	folded = palloc(SH_LETTERS_BYTES(length));
 	append_converted(out, folded,
-					 sh_letters_fold(bytes, bytes + length, folded));
+					 sh_letters_fold(&letters, bytes, bytes + length, folded));
 	pfree(folded);
 }
 

@@ -86,7 +86,7 @@ read_call(FuncExpr *call, SimhashDerivation *derived)
 	{
 		text	   *name = DatumGetTextPP(profile->constvalue);
 
-		derived->profile = sh_profile_find(VARDATA_ANY(name),
+		derived->profile = sh_profile_find(&simhash_known_profiles, VARDATA_ANY(name),
 										   VARSIZE_ANY_EXHDR(name));
 	}
 	if (!IsA(profile, Const) || derived->profile == NULL ||

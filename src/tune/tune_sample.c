@@ -230,7 +230,7 @@ make_fingerprint(const Tuning *tuning, Document *read)
 	}
 	sh_minima_begin(&minima);
 	sh_minima_add(&minima, hashes, n);
-	return sh_minima_fingerprint(&minima, read->fingerprint);
+	return sh_minima_fingerprint(&minima, &simhash_walks, read->fingerprint);
 }
 
 /*

@@ -219,7 +219,7 @@ simhash_idf_agg_learn_words(PG_FUNCTION_ARGS)
 {
 	Learning   *learning = get_learning(fcinfo);
 	const ShProfile *profile =
-	sh_profile_seeded(&sh_no_profile,
+	sh_profile_seeded(&simhash_known_profiles, &sh_no_profile,
 					  simhash_profile_argument(fcinfo, 2)->seed);
 	uint64	   *hashes;
 	int			n;

@@ -46,7 +46,7 @@ simhash_check_idf(bool whole)
 void
 simhash_open_idf(ShIdf *idf, struct varlena *value)
 {
-	const char *wrong = sh_idf_open(idf, (unsigned char *) VARDATA_ANY(value),
+	const char *wrong = sh_idf_open(&simhash_known_profiles, idf, (unsigned char *) VARDATA_ANY(value),
 									VARSIZE_ANY_EXHDR(value));
 
 	if (wrong != NULL)
@@ -61,7 +61,7 @@ static struct varlena *
 accept_value(const char *bytes, Size length)
 {
 	ShIdf		idf;
-	const char *wrong = sh_idf_open(&idf, (const unsigned char *) bytes,
+	const char *wrong = sh_idf_open(&simhash_known_profiles, &idf, (const unsigned char *) bytes,
 									length);
 
 	if (wrong == NULL)

@@ -3,8 +3,8 @@
 The wings of src/ call each other downwards only, and no files in circles.
 
 Reads the #include lines of the sources, and the symbols of the object
-files of a finished make.  Says what breaks a rule, and by which name; and
-which files or wings docs/architecture.md, or a comment, names that are not
+files of a finished make, and that the core has no variables of its own.  Says
+what breaks a rule, and by which name; and which files or wings docs/architecture.md, or a comment, names that are not
 there, or the page lacks.
 
 SPDX-License-Identifier: PostgreSQL
@@ -122,6 +122,22 @@ def check_symbols(sources):
     return uses
 
 
+def check_unwritten(sources):
+    """Complain of what the core writes to that is no caller's: threads share it."""
+    objects = [source.with_suffix(".o") for source in sources
+               if source.parts[0] == "core"]
+    listing = subprocess.run(["objdump", "--syms", *objects], check=True,
+                             capture_output=True, text=True, cwd=SRC).stdout
+    file = None
+    for line in listing.splitlines():
+        if ":     file format" in line:
+            file = line.split(":")[0]
+        # Flags, a section, a tab, the size and the name of an object.
+        found = re.search(r" (\.t?bss|\.t?data\S*|\*COM\*)\t\w+ +([A-Za-z]\S*)$", line)
+        if found and not found[1].startswith(".data.rel.ro"):
+            problems.append(f"src/{file}: {found[2]} is written to by all threads")
+
+
 def check_circles(uses):
     """Complain of each circle that a walk along the uses closes."""
     done, path = set(), []
@@ -191,6 +207,7 @@ def main():
     units = [f for f in files if f.suffix == ".c"]
     check_includes(files)
     check_circles(check_symbols(units))
+    check_unwritten(units)
     check_page(files)
     check_comments(files)
     check_names(files)

@@ -15,6 +15,8 @@
 #include "core/text/characters.h"
 #include "core/text/html.h"
 
+static ShHtmlNames names;
+
 /* Are the bytes valid UTF-8? */
 static bool
 is_valid(const uint8_t *p, const uint8_t *end)
@@ -42,7 +44,7 @@ read_page(const uint8_t *bytes, size_t length, bool article)
 	 * block.
 	 */
 	memcpy(page + 1, bytes, length);
-	n = sh_html_text(page + 1, length, text, article, no_pause);
+	n = sh_html_text(&names, page + 1, length, text, article, no_pause);
 	CHECK(n <= SH_HTML_BYTES(length));
 	CHECK(!is_valid(bytes, bytes + length) || is_valid(text, text + n));
 	free(page);

@@ -17,6 +17,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+static ShProfiles profiles = {.allocate = malloc};
+
 /* Look features up as a fingerprint does; the value may be damaged. */
 static void
 look_up(const ShIdf *idf, bool valid)
@@ -66,7 +68,7 @@ write_again(const ShIdf *idf)
 	length = sh_idf_write(NULL, idf, entries);
 	bytes = malloc(length);
 	CHECK(sh_idf_write(bytes, idf, entries) == length);
-	CHECK(sh_idf_open(&again, bytes, length) == NULL);
+	CHECK(sh_idf_open(&profiles, &again, bytes, length) == NULL);
 	CHECK(sh_idf_check(&again, no_pause) == NULL);
 	CHECK(again.kind == idf->kind && again.profile == idf->profile &&
 		  again.shortest == idf->shortest &&
@@ -95,7 +97,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 
 	if (input.left > 0)
 		memcpy(copy, input.bytes, input.left);
-	if (sh_idf_open(&idf, copy, input.left) == NULL)
+	if (sh_idf_open(&profiles, &idf, copy, input.left) == NULL)
 	{
 		if (forge)
 			idf.checksum = XXH3_64bits(idf.payload, idf.length);

@@ -17,6 +17,8 @@
 #include "core/fingerprint/document.h"
 #include "core/foreign/foreign.h"
 
+static ShProfiles profiles = {.allocate = malloc};
+
 /* A document is what is left of the input, to be read by a profile. */
 static const ShProfile *profile;
 static Input text;
@@ -39,7 +41,7 @@ take_profile(Input * input)
 		return &sh_profiles[number];
 	snprintf(name, sizeof name, "%s-%d-%d%s%s", units[number % 3],
 			 min, max, dampings[damping], number % 5 ? "" : "-seed-4711");
-	return sh_profile_find(name, strlen(name));
+	return sh_profile_find(&profiles, name, strlen(name));
 }
 
 /* The end of the next slice, not within a character. */

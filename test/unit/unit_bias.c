@@ -35,6 +35,9 @@
  */
 #define SIGMAS			6.0
 
+static ShProfiles profiles = {.allocate = malloc};
+static ShWalks walks;
+
 static void
 no_pause(void)
 {
@@ -147,7 +150,7 @@ test_minima(size_t n)
 			sh_minima_begin(&minima);
 			sh_word_hashes(others, hashes, n, w);
 			sh_minima_add(&minima, others, n);
-			CHECK(sh_minima_fingerprint(&minima, &fingerprint));
+			CHECK(sh_minima_fingerprint(&minima, &walks, &fingerprint));
 			count(&counts[w], fingerprint);
 		}
 	}
@@ -168,7 +171,7 @@ static void
 test_texts(const char *name)
 {
 	static ShDocument document;
-	const ShProfile *profile = sh_profile_find(name, strlen(name));
+	const ShProfile *profile = sh_profile_find(&profiles, name, strlen(name));
 	Counts		counts;
 
 	CHECK(profile != NULL);

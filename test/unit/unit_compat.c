@@ -15,6 +15,8 @@
 
 #define ROUNDS		2000
 
+static ShProfiles profiles = {.allocate = malloc};
+
 static void
 no_pause(void)
 {
@@ -110,7 +112,7 @@ list_features(Feature * features, const ShProfile *profile,
 		uint64_t	hash;
 
 		n = 0;
-		sh_compat_begin(&compat, sh_profile_seeded(profile, seeds[i]), bytes,
+		sh_compat_begin(&compat, sh_profile_seeded(&profiles, profile, seeds[i]), bytes,
 						length, no_pause);
 		for (; sh_compat_next(&compat, &hash); n++)
 		{
@@ -192,7 +194,7 @@ test_cut_elsewhere(void)
 	static const char block[] =
 	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 	const ShProfile *profile =
-	sh_profile_seeded(sh_profile_find("seomoz-shingle", 14), 4711);
+	sh_profile_seeded(&profiles, sh_profile_find(&profiles, "seomoz-shingle", 14), 4711);
 	char		text[2][300];
 	uint64_t	hash[2];
 
@@ -221,12 +223,12 @@ test_given(void)
 
 		if (!sh_compat_profile(profile))
 			continue;
-		hash = sh_compat_hash(sh_profile_seeded(profile, 4711), bytes, 9,
+		hash = sh_compat_hash(sh_profile_seeded(&profiles, profile, 4711), bytes, 9,
 							  no_pause);
 		CHECK(hash != sh_compat_hash(profile, bytes, 9, no_pause));
-		CHECK(hash != sh_compat_hash(sh_profile_seeded(profile, 4712), bytes,
+		CHECK(hash != sh_compat_hash(sh_profile_seeded(&profiles, profile, 4712), bytes,
 									 9, no_pause));
-		CHECK(hash == sh_compat_hash(sh_profile_seeded(profile, 4711), bytes,
+		CHECK(hash == sh_compat_hash(sh_profile_seeded(&profiles, profile, 4711), bytes,
 									 9, no_pause));
 	}
 }

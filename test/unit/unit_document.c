@@ -18,6 +18,7 @@
 
 #define KINDS		4000		/* features that are counted, at most */
 
+static ShProfiles profiles = {.allocate = malloc};
 static ShDocument document;
 
 /* Undo the escapes of PostgreSQL's COPY that the files use, in place. */
@@ -146,7 +147,7 @@ test_golden(const char *texts_file, const char *golden_file)
 		char	   *label = strtok(line, "\t");
 		char	   *name = strtok(NULL, "\t");
 		char	   *expected = strtok(NULL, "\t\n");
-		const ShProfile *profile = sh_profile_find(name, strlen(name));
+		const ShProfile *profile = sh_profile_find(&profiles, name, strlen(name));
 		char	   *text;
 		size_t		length = find_text(texts, label, text_line,
 									   sizeof text_line, &text);
@@ -204,7 +205,7 @@ random_profile(void)
 			 min + (int) random_below((uint64_t) (SH_WINDOW_MAX - min + 1)),
 			 dampings[random_below(sizeof dampings / sizeof *dampings)],
 			 seeds[random_below(sizeof seeds / sizeof *seeds)]);
-	profile = sh_profile_find(name, strlen(name));
+	profile = sh_profile_find(&profiles, name, strlen(name));
 	CHECK(profile != NULL);
 	return profile;
 }
@@ -247,21 +248,21 @@ test_names(void)
 
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 	{
-		const ShProfile *a = sh_profile_find(same[i][0], strlen(same[i][0]));
-		const ShProfile *b = sh_profile_find(same[i][1], strlen(same[i][1]));
+		const ShProfile *a = sh_profile_find(&profiles, same[i][0], strlen(same[i][0]));
+		const ShProfile *b = sh_profile_find(&profiles, same[i][1], strlen(same[i][1]));
 
 		CHECK(a != NULL && a == b);
 		CHECK(strlen(a->name) <= strlen(same[i][0]) &&
 			  strlen(a->name) <= strlen(same[i][1]));
 	}
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-		CHECK(sh_profile_find(none[i], strlen(none[i])) == NULL);
-	CHECK(sh_profile_find("word-2-counted", strlen("word-2-count")) != NULL);
+		CHECK(sh_profile_find(&profiles, none[i], strlen(none[i])) == NULL);
+	CHECK(sh_profile_find(&profiles, "word-2-counted", strlen("word-2-count")) != NULL);
 	for (int round = 0; round < 20000; round++)
 	{
 		const ShProfile *a = random_profile();
 
-		CHECK(sh_profile_find(a->name, strlen(a->name)) == a);
+		CHECK(sh_profile_find(&profiles, a->name, strlen(a->name)) == a);
 		kinds += a->damping == SH_DAMP_SQRT;
 	}
 	CHECK(kinds > 1000);
@@ -274,7 +275,7 @@ test_seeds(void)
 	static const uint64_t seeds[] = {
 		1, 4711, 4711 + 4096, 4711 + 8192, INT64_MAX, UINT64_MAX
 	};
-	const ShProfile *plain = sh_profile_find("symbol-2-3-sqrt", 15);
+	const ShProfile *plain = sh_profile_find(&profiles, "symbol-2-3-sqrt", 15);
 	const ShProfile *seeded[sizeof seeds / sizeof *seeds];
 	const ShProfile *given;
 
@@ -282,13 +283,13 @@ test_seeds(void)
 	{
 		ShProfile	expected = *plain;
 
-		seeded[i] = sh_profile_seeded(plain, seeds[i]);
+		seeded[i] = sh_profile_seeded(&profiles, plain, seeds[i]);
 		CHECK(seeded[i] != NULL && seeded[i]->seed == seeds[i]);
 		CHECK(sh_profile_plain(seeded[i]) == plain);
-		CHECK(sh_profile_seeded(seeded[i], 0) == plain);
+		CHECK(sh_profile_seeded(&profiles, seeded[i], 0) == plain);
 		CHECK(!sh_profile_given(seeded[i]));
 		/* a seed takes the place of another */
-		CHECK(sh_profile_seeded(seeded[0], seeds[i]) == seeded[i]);
+		CHECK(sh_profile_seeded(&profiles, seeded[0], seeds[i]) == seeded[i]);
 		expected.seed = seeds[i];
 		expected.plain = plain;
 		memcpy(expected.name, seeded[i]->name, sizeof expected.name);
@@ -298,10 +299,10 @@ test_seeds(void)
 			  expected.damping == seeded[i]->damping &&
 			  expected.description == seeded[i]->description);
 		if (seeds[i] <= INT64_MAX)
-			CHECK(sh_profile_find(seeded[i]->name,
+			CHECK(sh_profile_find(&profiles, seeded[i]->name,
 								  strlen(seeded[i]->name)) == seeded[i]);
 		else
-			CHECK(sh_profile_find(seeded[i]->name,
+			CHECK(sh_profile_find(&profiles, seeded[i]->name,
 								  strlen(seeded[i]->name)) == NULL);
 		for (size_t j = 0; j < i; j++)
 			CHECK(seeded[i] != seeded[j] &&
@@ -309,45 +310,45 @@ test_seeds(void)
 				  sh_feature_hash(seeded[j], (unsigned char *) "a b", 3));
 	}
 	CHECK(strcmp(seeded[1]->name, "symbol-2-3-sqrt-seed-4711") == 0);
-	CHECK(sh_profile_seeded(plain, 0) == plain);
+	CHECK(sh_profile_seeded(&profiles, plain, 0) == plain);
 
 	/* what stands in place of a profile has a name that can be found again */
-	given = sh_profile_seeded(&sh_no_profile, 4711);
+	given = sh_profile_seeded(&profiles, &sh_no_profile, 4711);
 	CHECK(strcmp(given->name, "-seed-4711") == 0);
 	CHECK(sh_profile_given(given) && sh_profile_given(&sh_no_profile));
-	CHECK(sh_profile_find("-seed-4711", 10) == given);
-	CHECK(sh_profile_find("-seed-0", 7) == &sh_no_profile);
+	CHECK(sh_profile_find(&profiles, "-seed-4711", 10) == given);
+	CHECK(sh_profile_find(&profiles, "-seed-0", 7) == &sh_no_profile);
 }
 
 /* There are as many with a seed as there may be; those that there are, stay. */
 static void
 test_many_seeds(void)
 {
-	const ShProfile *first = sh_profile_seeded(sh_default_profile, 4711);
+	const ShProfile *first = sh_profile_seeded(&profiles, sh_default_profile, 4711);
 	uint64_t	seed = UINT64_C(1) << 40;
 	int			made = 0;
 
-	for (; !sh_profiles_full(); seed++, made++)
+	for (; !sh_profiles_full(&profiles); seed++, made++)
 	{
 		char		name[SH_PROFILE_NAME];
 		const ShProfile *one;
 
 		snprintf(name, sizeof name, "word-2-capped-seed-%llu",
 				 (unsigned long long) seed);
-		one = sh_profile_find(name, strlen(name));
+		one = sh_profile_find(&profiles, name, strlen(name));
 		CHECK(one != NULL && one->seed == seed);
 		CHECK(strcmp(one->name, name) == 0);
 	}
 	CHECK(made < SH_PROFILE_SEEDED && made > SH_PROFILE_SEEDED - 5000);
-	CHECK(sh_profile_find("word-2-seed-1099511627775", 25) == NULL);
-	CHECK(sh_profile_find("word-2-capped-seed-4711", 23) == first);
-	CHECK(sh_profile_find("word-2-capped-seed-0", 20) == sh_default_profile);
+	CHECK(sh_profile_find(&profiles, "word-2-seed-1099511627775", 25) == NULL);
+	CHECK(sh_profile_find(&profiles, "word-2-capped-seed-4711", 23) == first);
+	CHECK(sh_profile_find(&profiles, "word-2-capped-seed-0", 20) == sh_default_profile);
 	/* what the process needs itself is made all the same */
-	CHECK(sh_profile_seeded(sh_default_profile, UINT64_MAX - 1)->seed ==
+	CHECK(sh_profile_seeded(&profiles, sh_default_profile, UINT64_MAX - 1)->seed ==
 		  UINT64_MAX - 1);
-	CHECK(sh_profile_seeded(sh_default_profile, 4711) == first);
-	CHECK(sh_profile_seeded(sh_default_profile, 0) == sh_default_profile);
-	CHECK(sh_profile_seeded(sh_default_profile, seed - 1) != NULL);
+	CHECK(sh_profile_seeded(&profiles, sh_default_profile, 4711) == first);
+	CHECK(sh_profile_seeded(&profiles, sh_default_profile, 0) == sh_default_profile);
+	CHECK(sh_profile_seeded(&profiles, sh_default_profile, seed - 1) != NULL);
 }
 
 /* Write a code point as UTF-8; returns its bytes. */
@@ -446,14 +447,14 @@ test_lone_marks(void)
 
 		CHECK(!fingerprint(sh_default_profile, texts[i], strlen(texts[i]), 1,
 						   &result));
-		CHECK(!fingerprint(sh_profile_find("symbol-1", 8), texts[i],
+		CHECK(!fingerprint(sh_profile_find(&profiles, "symbol-1", 8), texts[i],
 						   strlen(texts[i]), 1, &result));
 	}
 	for (int i = 0; i < 2; i++)
 	{
 		uint64_t	result;
 
-		CHECK(fingerprint(sh_profile_find(i ? "symbol-1" : "word-1",
+		CHECK(fingerprint(sh_profile_find(&profiles, i ? "symbol-1" : "word-1",
 										  i ? 8 : 6), "*\xe2\x83\xa3", 4, 1,
 						  &result) == (i == 1));
 	}
@@ -490,7 +491,7 @@ static void
 test_longest(void)
 {
 	static char bytes[200 * (SH_PIECE_MAX * 3 + 1)];
-	const ShProfile *profile = sh_profile_find("word-10", 7);
+	const ShProfile *profile = sh_profile_find(&profiles, "word-10", 7);
 	uint64_t	whole = 0;
 	uint64_t	result = 0;
 	size_t		n = 0;
@@ -769,7 +770,7 @@ test_long_documents(void)
 	{
 		static unsigned char text[40000];
 		const ShProfile *profile = round % 3 ? sh_default_profile :
-		sh_profile_find("word-2", 6);
+		sh_profile_find(&profiles, "word-2", 6);
 		size_t		n = random_below(sizeof text);
 		uint64_t	kinds = 2 + random_below(round % 2 ? 100 : 4);
 		uint64_t	other;
@@ -834,7 +835,7 @@ test_table_shrinks(void)
 		CHECK(fingerprint(sh_default_profile, "a short one", 11, 11, &result));
 	CHECK(document.tally.slots > 1024);
 	for (int i = 0; i < 3; i++)
-		CHECK(fingerprint(sh_profile_find("word-2-sqrt", 11), "a short one",
+		CHECK(fingerprint(sh_profile_find(&profiles, "word-2-sqrt", 11), "a short one",
 						  11, 11, &result));
 	CHECK(document.tally.slots <= 1024);
 }

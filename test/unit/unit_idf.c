@@ -20,6 +20,7 @@
 #define VICTIMS		200
 #define MUTATIONS	200
 
+static ShProfiles profiles = {.allocate = malloc};
 static ShIdfEntry entries[ENTRIES];
 
 static void
@@ -56,7 +57,7 @@ make_value(ShIdf *idf, size_t *length)
 	idf->profile = random_below(3) == 0 ? &sh_no_profile :
 		&sh_profiles[random_below((uint64_t) sh_profile_count)];
 	if (idf->profile->unit < SH_UNIT_COMPAT && random_below(3) == 0)
-		idf->profile = sh_profile_seeded(idf->profile,
+		idf->profile = sh_profile_seeded(&profiles, idf->profile,
 										 4711 + random_below(3));
 	idf->shortest = 0;
 	if (idf->kind == SH_IDF_GIVEN && sh_profile_given(idf->profile))
@@ -97,7 +98,7 @@ use_value(const unsigned char *bytes, size_t length, ShIdf *idf)
 	bool		filled;
 	bool		valid;
 
-	if (sh_idf_open(idf, bytes, length) != NULL)
+	if (sh_idf_open(&profiles, idf, bytes, length) != NULL)
 		return false;
 	valid = sh_idf_check(idf, no_pause) == NULL;
 
@@ -206,7 +207,7 @@ test_look_up(void)
 		size_t		n = 2 * (size_t) idf.entries;
 		ShIdfTable	table;
 
-		CHECK(sh_idf_open(&idf, bytes, length) == NULL);
+		CHECK(sh_idf_open(&profiles, &idf, bytes, length) == NULL);
 		table.n = round % 2 ? sh_idf_buckets(&idf) :
 			(size_t) idf.entries / SH_IDF_BUCKET + 1;
 		table.multiplier = random_bits() | 1;

@@ -18,6 +18,8 @@
 
 #define CODE_POINTS	0x110000
 
+static ShLetters letters;
+
 /* Write a code point as UTF-8, surrogates too; returns its bytes. */
 static size_t
 put_character(unsigned char *to, int32_t c)
@@ -39,7 +41,7 @@ fold(const unsigned char *text, size_t length, unsigned char *result)
 	size_t		n;
 
 	memcpy(from + 1, text, length);
-	n = sh_letters_fold(from + 1, from + 1 + length, exact);
+	n = sh_letters_fold(&letters, from + 1, from + 1 + length, exact);
 	CHECK(n <= SH_LETTERS_BYTES(length));
 	memcpy(result, exact, n);
 	free(from);

@@ -13,6 +13,8 @@
 
 #define HASHES_MAX	1000
 
+static ShWalks walks;
+
 /* The fingerprint of a set of hashes. */
 static uint64_t
 minhash(const uint64_t *hashes, size_t n)
@@ -22,7 +24,7 @@ minhash(const uint64_t *hashes, size_t n)
 
 	sh_minima_begin(&minima);
 	sh_minima_add(&minima, hashes, n);
-	CHECK(sh_minima_fingerprint(&minima, &fingerprint));
+	CHECK(sh_minima_fingerprint(&minima, &walks, &fingerprint));
 	return fingerprint;
 }
 
@@ -36,7 +38,7 @@ test_sets(void)
 	uint64_t	fingerprint;
 
 	sh_minima_begin(&minima);
-	CHECK(!sh_minima_fingerprint(&minima, &fingerprint));
+	CHECK(!sh_minima_fingerprint(&minima, &walks, &fingerprint));
 	for (size_t i = 0; i < 4; i++)
 		CHECK(minhash(extremes + i, 1) == minhash(extremes + i, 1));
 	for (int round = 0; round < 200; round++)

@@ -38,6 +38,7 @@ typedef struct ShDocument
 	bool		counting;		/* features are in the tally, not in "firsts" */
 	ShFirsts	firsts;
 	ShText		text;
+	ShLetters	letters;		/* if it folds; from document to document */
 } ShDocument;
 
 /*
@@ -120,8 +121,8 @@ sh_document_read(ShDocument *document, const unsigned char *bytes,
 		sh_utf8_cut(bytes, SH_FOLDED_AT_ONCE);
 
 		more = sh_document_read_folded(document, letters,
-									   sh_letters_fold(bytes, bytes + n,
-													   letters),
+									   sh_letters_fold(&document->letters, bytes,
+													   bytes + n, letters),
 									   sink, state);
 		bytes += n;
 		length -= n;

@@ -68,9 +68,22 @@ typedef struct ShMinima
 	uint64_t	least[SH_BITS];
 } ShMinima;
 
+/*
+ * Of each bin and bit, the turn at which the walk of the bit first comes to the
+ * bin, and of each bit and turn the bin.  A bit's walk begins at its own bin,
+ * and has the full period of 2^64, so it comes to every bin.  The caller keeps
+ * them, all zero at first, and they are made when they are first needed.
+ */
+typedef struct ShWalks
+{
+	bool		made;
+	unsigned char turns[SH_BITS][SH_BITS];	/* [bin][bit] */
+	unsigned char bins[SH_BITS][SH_BITS];	/* [bit][turn] */
+} ShWalks;
+
 extern void sh_minima_begin(ShMinima *minima);
 extern void sh_minima_add(ShMinima *minima, const uint64_t *hashes, size_t n);
-extern bool sh_minima_fingerprint(const ShMinima *minima,
+extern bool sh_minima_fingerprint(const ShMinima *minima, ShWalks *walks,
 								  uint64_t *fingerprint);
 
 #endif							/* SH_FAMILIES_H */

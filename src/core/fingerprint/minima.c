@@ -65,20 +65,9 @@ sh_minima_add(ShMinima *minima, const uint64_t *hashes, size_t n)
 	}
 }
 
-/*
- * Of each bin and bit, the turn at which the walk of the bit first comes to the
- * bin, and of each bit and turn the bin.  A bit's walk begins at its own bin,
- * and has the full period of 2^64, so it comes to every bin.
- */
-typedef struct Walks
-{
-	unsigned char turns[SH_BITS][SH_BITS];	/* [bin][bit] */
-	unsigned char bins[SH_BITS][SH_BITS];	/* [bit][turn] */
-}			Walks;
-
-/* Fill it. */
+/* Make the walks. */
 static void
-make_walks(Walks * walks)
+make_walks(ShWalks *walks)
 {
 	for (unsigned i = 0; i < SH_BITS; i++)
 	{
@@ -98,6 +87,7 @@ make_walks(Walks * walks)
 			walk = walk * STEP_FACTOR + STEP_TERM;
 		}
 	}
+	walks->made = true;
 }
 
 /*
@@ -107,25 +97,22 @@ make_walks(Walks * walks)
  * compared by one instruction.
  */
 static void
-choose_bins(uint64_t filled, unsigned char *bins)
+choose_bins(uint64_t filled, ShWalks *walks, unsigned char *bins)
 {
-	static Walks walks;
-	static bool made = false;
 	unsigned char turns[SH_BITS];
 
-	if (!made)
-		make_walks(&walks);
-	made = true;
+	if (!walks->made)
+		make_walks(walks);
 	memset(turns, SH_BITS, sizeof turns);
 	for (uint64_t rest = filled; rest != 0; rest &= rest - 1)
 	{
-		const unsigned char *others = walks.turns[__builtin_ctzll(rest)];
+		const unsigned char *others = walks->turns[__builtin_ctzll(rest)];
 
 		for (int i = 0; i < SH_BITS; i++)
 			turns[i] = others[i] < turns[i] ? others[i] : turns[i];
 	}
 	for (int i = 0; i < SH_BITS; i++)
-		bins[i] = walks.bins[i][turns[i]];
+		bins[i] = walks->bins[i][turns[i]];
 }
 
 /*
@@ -133,14 +120,15 @@ choose_bins(uint64_t filled, unsigned char *bins)
  * each i.  False when nothing was added; then there is no fingerprint.
  */
 bool
-sh_minima_fingerprint(const ShMinima *minima, uint64_t *fingerprint)
+sh_minima_fingerprint(const ShMinima *minima, ShWalks *walks,
+					  uint64_t *fingerprint)
 {
 	uint64_t	result = 0;
 	unsigned char bins[SH_BITS];
 
 	if (minima->filled == 0)
 		return false;
-	choose_bins(minima->filled, bins);
+	choose_bins(minima->filled, walks, bins);
 	for (unsigned i = 0; i < SH_BITS; i++)
 	{
 		uint64_t	value = minima->least[bins[i]];

@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define CRC32C_POLYNOMIAL	UINT32_C(0x82f63b78)	/* bits reversed */
 
 /* --- MD5 ----------------------------------------------------------------- */
 
@@ -149,6 +148,16 @@ sh_md5_end(ShMd5 *md5, unsigned char digest[SH_MD5_BYTES])
 
 /* --- CRC-32C ------------------------------------------------------------- */
 
+/* The CRC of a byte, and of those from it on: what its bits add. */
+#define CRC(i) \
+	(((i) & 1 ? UINT32_C(0xf26b8303) : 0) ^ ((i) & 2 ? UINT32_C(0xe13b70f7) : 0) ^ \
+	 ((i) & 4 ? UINT32_C(0xc79a971f) : 0) ^ ((i) & 8 ? UINT32_C(0x8ad958cf) : 0) ^ \
+	 ((i) & 16 ? UINT32_C(0x105ec76f) : 0) ^ ((i) & 32 ? UINT32_C(0x20bd8ede) : 0) ^ \
+	 ((i) & 64 ? UINT32_C(0x417b1dbc) : 0) ^ ((i) & 128 ? UINT32_C(0x82f63b78) : 0))
+#define CRC_4(i)	CRC(i), CRC((i) + 1), CRC((i) + 2), CRC((i) + 3)
+#define CRC_16(i)	CRC_4(i), CRC_4((i) + 4), CRC_4((i) + 8), CRC_4((i) + 12)
+#define CRC_64(i)	CRC_16(i), CRC_16((i) + 16), CRC_16((i) + 32), CRC_16((i) + 48)
+
 /*
  * Continue a CRC-32C over more bytes, each OR'ed with the mask.  There is no
  * final complement: that is for the caller.
@@ -157,21 +166,10 @@ uint32_t
 sh_crc32c(uint32_t crc, const unsigned char *bytes, size_t length,
 		  unsigned char mask)
 {
-	static uint32_t table[256];
-	static bool ready = false;
+	static const uint32_t table[256] = {
+		CRC_64(0), CRC_64(64), CRC_64(128), CRC_64(192)
+	};
 
-	if (!ready)
-	{
-		for (uint32_t i = 0; i < 256; i++)
-		{
-			uint32_t	c = i;
-
-			for (int bit = 0; bit < 8; bit++)
-				c = c >> 1 ^ (c & 1 ? CRC32C_POLYNOMIAL : 0);
-			table[i] = c;
-		}
-		ready = true;
-	}
 	for (size_t i = 0; i < length; i++)
 		crc = crc >> 8 ^ table[(crc ^ (bytes[i] | mask)) & 0xff];
 	return crc;

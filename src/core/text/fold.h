@@ -58,10 +58,24 @@ sh_piece_add(ShRunPiece *piece, const unsigned char *bytes, size_t length,
 
 /* letters.c */
 
+#define SH_LETTERS_SLOTS	4096
+#define SH_LETTERS_BYTES_KEPT	11
+
+/* What code points have become: the caller's, and all zero at first. */
+typedef struct ShLetters
+{
+	struct
+	{
+		int32_t		c;			/* 0: nothing is known */
+		unsigned char length;
+		unsigned char bytes[SH_LETTERS_BYTES_KEPT];
+	}			slots[SH_LETTERS_SLOTS];
+} ShLetters;
+
 /* Bytes that n bytes of text fold to, at most. */
 #define SH_LETTERS_BYTES(n)	((n) * (SH_FOLD_BYTES + 2) / 3 + 2)
 
-extern size_t sh_letters_fold(const unsigned char *from,
+extern size_t sh_letters_fold(ShLetters *letters, const unsigned char *from,
 							  const unsigned char *end, unsigned char *to);
 
 #endif							/* SH_FOLD_H */

@@ -492,13 +492,14 @@ leave_article(ShHtml *html, unsigned char *text)
  * is called.
  */
 size_t
-sh_html_text(const unsigned char *page, size_t length, unsigned char *text,
-			 bool article, void (*pause) (void))
+sh_html_text(ShHtmlNames *names, const unsigned char *page, size_t length,
+			 unsigned char *text, bool article, void (*pause) (void))
 {
 	ShHtml		html;
 	const unsigned char *next = page;
 	size_t		n;
 
+	html.names = names;
 	html.at = page;
 	html.end = page + length;
 	html.start = html.to = text;
@@ -522,5 +523,5 @@ sh_html_text(const unsigned char *page, size_t length, unsigned char *text,
 	if (!article)
 		return (size_t) (html.to - text);
 	n = leave_article(&html, text);
-	return n > 0 ? n : sh_html_text(page, length, text, false, pause);
+	return n > 0 ? n : sh_html_text(names, page, length, text, false, pause);
 }

@@ -102,9 +102,24 @@ typedef struct ShTag
 	uint32_t	flags;			/* what others make of its element */
 } ShTag;
 
+/* Where the kinds of elements are found by their names; the foreign ones by others. */
+#define SH_HTML_SLOTS	1024
+
+/* The caller keeps it, all zero at first; it is filled for the first page. */
+typedef struct ShHtmlNames
+{
+	bool		filled;
+	struct ShHtmlSlot
+	{
+		uint64_t	name;
+		const struct ShElementKind *kind;	/* NULL in an empty one */
+	}			slots[SH_HTML_SLOTS];
+} ShHtmlNames;
+
 /* A page being read. */
 typedef struct ShHtml
 {
+	ShHtmlNames *names;
 	const unsigned char *at;
 	const unsigned char *end;
 	const unsigned char *start; /* of the text */
@@ -144,8 +159,8 @@ sh_html_hash(uint64_t hash, unsigned char byte)
 }
 
 /* html.c */
-extern size_t sh_html_text(const unsigned char *page, size_t length,
-						   unsigned char *text, bool article,
+extern size_t sh_html_text(ShHtmlNames *names, const unsigned char *page,
+						   size_t length, unsigned char *text, bool article,
 						   void (*pause) (void));
 
 /* html_elements.c */

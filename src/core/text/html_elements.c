@@ -137,33 +137,24 @@ static const ShElementKind foreign_kinds[] = {
 };
 static const ShElementKind inline_kind = {"", 0, 0, 0, 0, SPECIAL | LOOSE};
 
-/* Where to find them by their names, and the foreign ones by what FOREIGN makes of it. */
-#define SLOTS		1024
-#define SLOT_SHIFT	54
+#define SLOT_SHIFT	54			/* leaves what counts SH_HTML_SLOTS */
 #define FOREIGN		UINT64_C(0x2545f4914f6cdd1d)
 
-typedef struct ShSlot
-{
-	uint64_t	name;
-	const ShElementKind *kind;	/* NULL in an empty one */
-} ShSlot;
-
-static ShSlot slots[SLOTS];
-
 /* The slot of a name, or the empty one where it belongs. */
-static ShSlot *
-find_slot(uint64_t name)
+static struct ShHtmlSlot *
+find_slot(ShHtmlNames *names, uint64_t name)
 {
 	size_t		i = (size_t) (name >> SLOT_SHIFT);
 
-	while (slots[i].kind != NULL && slots[i].name != name)
-		i = (i + 1) % SLOTS;
-	return &slots[i];
+	while (names->slots[i].kind != NULL && names->slots[i].name != name)
+		i = (i + 1) % SH_HTML_SLOTS;
+	return &names->slots[i];
 }
 
 /* Give the names of kinds their slots. */
 static void
-fill_slots(const ShElementKind *kind, size_t n, uint64_t foreign)
+fill_slots(ShHtmlNames *names, const ShElementKind *kind, size_t n,
+		   uint64_t foreign)
 {
 	for (const char *p = kind->names; n > 0; p++)
 	{
@@ -171,7 +162,7 @@ fill_slots(const ShElementKind *kind, size_t n, uint64_t foreign)
 
 		for (; *p > ' '; p++)
 			name = sh_html_hash(name, (unsigned char) *p);
-		*find_slot(name ^ foreign) = (ShSlot)
+		*find_slot(names, name ^ foreign) = (struct ShHtmlSlot)
 		{
 			name ^ foreign, kind
 		};
@@ -182,9 +173,10 @@ fill_slots(const ShElementKind *kind, size_t n, uint64_t foreign)
 
 /* The kind of an element among those of HTML, or of the other languages. */
 static const ShElementKind *
-find_kind(uint64_t name, bool foreign)
+find_kind(ShHtmlNames *names, uint64_t name, bool foreign)
 {
-	const ShSlot *slot = find_slot(foreign ? name ^ FOREIGN : name);
+	const struct ShHtmlSlot *slot = find_slot(names,
+											  foreign ? name ^ FOREIGN : name);
 
 	return slot->kind == NULL ? &inline_kind : slot->kind;
 }
@@ -361,14 +353,14 @@ element_flags(const ShElement *around, const ShElementKind *kind,
 void
 sh_html_begin(ShHtml *html)
 {
-	static bool filled = false;
+	ShHtmlNames *names = html->names;
 
-	if (!filled)
+	if (!names->filled)
 	{
-		fill_slots(html_kinds, sizeof html_kinds / sizeof *html_kinds, 0);
-		fill_slots(foreign_kinds, sizeof foreign_kinds / sizeof *foreign_kinds,
-				   FOREIGN);
-		filled = true;
+		fill_slots(names, html_kinds, sizeof html_kinds / sizeof *html_kinds, 0);
+		fill_slots(names, foreign_kinds,
+				   sizeof foreign_kinds / sizeof *foreign_kinds, FOREIGN);
+		names->filled = true;
 	}
 	memset(&html->open[0], 0, sizeof html->open[0]);
 	html->open[0].block = &html->open[0];
@@ -382,7 +374,8 @@ sh_html_begin(ShHtml *html)
 uint32_t
 sh_html_start_tag(ShHtml *html, const ShTag *tag)
 {
-	const ShElementKind *kind = find_kind(tag->name, sh_html_top(html)->foreign);
+	const ShElementKind *kind = find_kind(html->names, tag->name,
+										  sh_html_top(html)->foreign);
 	uint32_t	flags;
 
 	if (html->article.wanted)
@@ -391,7 +384,7 @@ sh_html_start_tag(ShHtml *html, const ShTag *tag)
 	{
 		while (sh_html_top(html)->foreign)
 			leave(html, html->depth);
-		kind = find_kind(tag->name, false);
+		kind = find_kind(html->names, tag->name, false);
 	}
 	if (kind->roles & TABLE_PART && find_role(html, TABLE, 0) == 0)
 		return 0;
@@ -410,7 +403,7 @@ sh_html_start_tag(ShHtml *html, const ShTag *tag)
 void
 sh_html_end_tag(ShHtml *html, uint64_t name)
 {
-	const ShElementKind *kind = find_kind(name, false);
+	const ShElementKind *kind = find_kind(html->names, name, false);
 	int			depth = find_name(html, kind->roles & HEADING ? 0 : name,
 								  kind->within);
 

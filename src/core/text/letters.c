@@ -34,8 +34,6 @@
  * alone stay.
  */
 #define LETTERS_END		0x2000
-#define CACHE_SLOTS		4096
-#define CACHED_BYTES	11
 
 /*
  * Part of the specification: these stay, as what NFKC_Casefold makes of them is
@@ -69,14 +67,6 @@ static const int32_t replaced[][3] = {
 static const int32_t zeros[] = {0x660, 0x6f0};
 
 #define TATWEEL			0x640
-
-/* What a code point becomes. */
-typedef struct ShFolded
-{
-	int32_t		c;				/* 0: nothing is known */
-	unsigned char length;
-	unsigned char bytes[CACHED_BYTES];
-} ShFolded;
 
 /* Does a code point stay as it is? */
 static bool
@@ -156,23 +146,23 @@ fold_letter(int32_t c, unsigned char *to)
 
 /* The same, of one that may have been folded before. */
 static size_t
-fold_remembered(int32_t c, unsigned char *to)
+fold_remembered(ShLetters *letters, int32_t c, unsigned char *to)
 {
-	static ShFolded cache[CACHE_SLOTS];
-	ShFolded   *slot = &cache[c % CACHE_SLOTS];
+	int			slot = c % SH_LETTERS_SLOTS;
 	size_t		n;
 
-	if (slot->c == c)
+	if (letters->slots[slot].c == c)
 	{
-		memcpy(to, slot->bytes, slot->length);
-		return slot->length;
+		n = letters->slots[slot].length;
+		memcpy(to, letters->slots[slot].bytes, n);
+		return n;
 	}
 	n = fold_letter(c, to);
-	if (n <= CACHED_BYTES)
+	if (n <= SH_LETTERS_BYTES_KEPT)
 	{
-		slot->c = c;
-		slot->length = (unsigned char) n;
-		memcpy(slot->bytes, to, n);
+		letters->slots[slot].c = c;
+		letters->slots[slot].length = (unsigned char) n;
+		memcpy(letters->slots[slot].bytes, to, n);
 	}
 	return n;
 }
@@ -182,8 +172,8 @@ fold_remembered(int32_t c, unsigned char *to)
  * returns the bytes written, for which there is to be room.
  */
 size_t
-sh_letters_fold(const unsigned char *from, const unsigned char *end,
-				unsigned char *to)
+sh_letters_fold(ShLetters *letters, const unsigned char *from,
+				const unsigned char *end, unsigned char *to)
 {
 	unsigned char *start = to;
 
@@ -208,7 +198,7 @@ sh_letters_fold(const unsigned char *from, const unsigned char *end,
 			to += length;
 		}
 		else if ((class & ~SH_INERT) != SH_IGNORED)
-			to += fold_remembered(c, to);
+			to += fold_remembered(letters, c, to);
 		from += length;
 	}
 	return (size_t) (to - start);

@@ -20,14 +20,9 @@
  */
 #include "core/text/profile.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MADE_LISTS	4096		/* of the profiles that were made */
 
 /*
  * Part of the specification: what a name ends with by markup, and if it folds; and
@@ -113,11 +108,6 @@ typedef struct ShMade
 	struct ShMade *next;
 } ShMade;
 
-static ShMade *made[MADE_LISTS];
-static int	seeded_count = 0;	/* those among them that have a seed */
-
-void	   *(*sh_profile_allocate) (size_t bytes) = malloc;
-
 static const char *const damping_names[] = {
 	"count", "sqrt", "log", "binary", "capped"
 };
@@ -153,18 +143,18 @@ same_recipe(const ShProfile *a, const ShProfile *b)
 
 /* The list that a profile is in if it was made. */
 static ShMade **
-list_of_made(const ShProfile *recipe)
+list_of_made(ShProfiles *profiles, const ShProfile *recipe)
 {
 	uint64_t	windows = (uint64_t) (recipe->min * SH_WINDOW_MAX + recipe->max);
 
-	return &made[(recipe->seed + windows) % MADE_LISTS];
+	return &profiles->made[(recipe->seed + windows) % SH_PROFILE_LISTS];
 }
 
 /* The profile of a recipe, if it was made. */
 static const ShProfile *
-find_made(const ShProfile *recipe)
+find_made(ShProfiles *profiles, const ShProfile *recipe)
 {
-	for (ShMade *one = *list_of_made(recipe); one != NULL; one = one->next)
+	for (ShMade *one = *list_of_made(profiles, recipe); one != NULL; one = one->next)
 	{
 		if (same_recipe(&one->profile, recipe))
 			return &one->profile;
@@ -173,31 +163,53 @@ find_made(const ShProfile *recipe)
 }
 
 /*
- * The profile of a recipe, which is made, with a name that is formatted, if it was
- * not; NULL if there is no memory.
+ * The profile of a recipe, which is made if it was not; NULL if there is no memory.
  */
-static __attribute__((format(printf, 2, 3)))
-const ShProfile *
-find_or_make(const ShProfile *recipe, const char *format,...)
+static const ShProfile *
+find_or_make(ShProfiles *profiles, const ShProfile *recipe)
 {
-	const ShProfile *found = find_made(recipe);
-	ShMade	  **list = list_of_made(recipe);
+	const ShProfile *found = find_made(profiles, recipe);
+	ShMade	  **list = list_of_made(profiles, recipe);
 	ShMade	   *one;
-	va_list		arguments;
 
 	if (found != NULL)
 		return found;
-	one = sh_profile_allocate(sizeof *one);
+	one = profiles->allocate(sizeof *one);
 	if (one == NULL)
 		return NULL;
 	one->profile = *recipe;
-	va_start(arguments, format);
-	vsnprintf(one->profile.name, sizeof one->profile.name, format, arguments);
-	va_end(arguments);
 	one->next = *list;
 	*list = one;
-	seeded_count += recipe->seed != 0;
+	profiles->seeded += recipe->seed != 0;
 	return &one->profile;
+}
+
+/* Release all that were made. */
+void
+sh_profiles_release(ShProfiles *profiles, void (*release) (void *))
+{
+	for (int i = 0; i < SH_PROFILE_LISTS; i++)
+	{
+		for (ShMade *one = profiles->made[i], *next; one != NULL; one = next)
+		{
+			next = one->next;
+			release(one);
+		}
+	}
+}
+
+/* Add a number to a name, which has room for the longest one that is made. */
+static void
+add_number(char *name, uint64_t number)
+{
+	char		digits[SEED_DIGITS + 2];
+	char	   *p = &digits[SEED_DIGITS + 1];
+
+	*p = '\0';
+	do
+		*--p = (char) ('0' + number % 10);
+	while ((number /= 10) > 0);
+	strcat(name, p);
 }
 
 /*
@@ -219,13 +231,11 @@ read_size(const char **p)
  * Of the names of a recipe, it has the shortest.
  */
 static const ShProfile *
-find_by_pattern(const ShPattern *pattern, const char *p)
+find_by_pattern(ShProfiles *profiles, const ShPattern *pattern, const char *p)
 {
 	ShProfile	recipe = {
 		.unit = pattern->unit,.description = pattern->description
 	};
-	bool		range;
-	bool		usual;
 
 	recipe.min = recipe.max = read_size(&p);
 	if (p[0] == '-' && p[1] >= '0' && p[1] <= '9')
@@ -252,17 +262,21 @@ find_by_pattern(const ShPattern *pattern, const char *p)
 		if (same_recipe(&sh_profiles[i], &recipe))
 			return &sh_profiles[i];
 	}
-	range = recipe.max > recipe.min;
-	usual = recipe.damping == usual_damping(&recipe);
-	return find_or_make(&recipe, range ? "%s%d-%d%s%s" : "%s%d%.0d%s%s",
-						pattern->prefix, recipe.min, range ? recipe.max : 0,
-						usual ? "" : "-",
-						usual ? "" : damping_names[recipe.damping]);
+	strcpy(recipe.name, pattern->prefix);
+	add_number(recipe.name, (uint64_t) recipe.min);
+	if (recipe.max > recipe.min)
+	{
+		strcat(recipe.name, "-");
+		add_number(recipe.name, (uint64_t) recipe.max);
+	}
+	if (recipe.damping != usual_damping(&recipe))
+		strcat(strcat(recipe.name, "-"), damping_names[recipe.damping]);
+	return find_or_make(profiles, &recipe);
 }
 
 /* The profile of a name with nothing behind its damping, or NULL. */
 static const ShProfile *
-find_bare(const char *name)
+find_bare(ShProfiles *profiles, const char *name)
 {
 	for (int i = 0; i < sh_profile_count; i++)
 	{
@@ -274,7 +288,7 @@ find_bare(const char *name)
 		size_t		length = strlen(sh_patterns[i].prefix);
 
 		if (strncmp(name, sh_patterns[i].prefix, length) == 0)
-			return find_by_pattern(&sh_patterns[i], name + length);
+			return find_by_pattern(profiles, &sh_patterns[i], name + length);
 	}
 	return NULL;
 }
@@ -310,7 +324,7 @@ take_suffix(char *name, const char *suffix)
 
 /* A profile that reads documents first as is said; NULL if there is no memory. */
 static const ShProfile *
-read_first(const ShProfile *bare, ShMarkup markup, bool folds)
+read_first(ShProfiles *profiles, const ShProfile *bare, ShMarkup markup, bool folds)
 {
 	const ShProfile *found = bare;
 	ShProfile	recipe = *bare;
@@ -318,14 +332,16 @@ read_first(const ShProfile *bare, ShMarkup markup, bool folds)
 	if (folds)
 	{
 		recipe.folds = true;
-		found = find_or_make(&recipe, "%s" FOLD, bare->name);
+		strcat(recipe.name, FOLD);
+		found = find_or_make(profiles, &recipe);
 	}
 	if (markup != SH_MARKUP_NONE && found != NULL)
 	{
 		recipe.markup = markup;
 		recipe.of_text = found;
-		found = find_or_make(&recipe, "%s%s%s", bare->name,
-							 markup_suffixes[markup], folds ? FOLD : "");
+		strcpy(recipe.name, bare->name);
+		strcat(strcat(recipe.name, markup_suffixes[markup]), folds ? FOLD : "");
+		found = find_or_make(profiles, &recipe);
 	}
 	return found;
 }
@@ -335,7 +351,7 @@ read_first(const ShProfile *bare, ShMarkup markup, bool folds)
  * 0; NULL if there is no profile of that name.
  */
 static const ShProfile *
-read_name(const char *name, size_t length, uint64_t *seed)
+read_name(ShProfiles *profiles, const char *name, size_t length, uint64_t *seed)
 {
 	char		bare[SH_PROFILE_NAME];
 	char	   *tail;
@@ -358,28 +374,28 @@ read_name(const char *name, size_t length, uint64_t *seed)
 	folds = take_suffix(bare, FOLD);
 	while (!take_suffix(bare, markup_suffixes[markup]))
 		markup--;
-	found = find_bare(bare);
+	found = find_bare(profiles, bare);
 	/* Other programs read texts, do not fold, and hash as they do. */
 	if (found != NULL && found->unit >= SH_UNIT_COMPAT &&
 		(folds || markup != SH_MARKUP_NONE || tail != NULL))
 		return NULL;
-	return found == NULL ? NULL : read_first(found, (ShMarkup) markup, folds);
+	return found == NULL ? NULL : read_first(profiles, found, (ShMarkup) markup, folds);
 }
 
-/* Has the process all the profiles with a seed that may be asked for by name? */
+/* Are there all the profiles with a seed that may be asked for by name? */
 bool
-sh_profiles_full(void)
+sh_profiles_full(const ShProfiles *profiles)
 {
-	return seeded_count >= SH_PROFILE_SEEDED;
+	return profiles->seeded >= SH_PROFILE_SEEDED;
 }
 
 /* Is there a profile of that name, whether or not sh_profile_find makes it? */
 bool
-sh_profile_exists(const char *name, size_t length)
+sh_profile_exists(ShProfiles *profiles, const char *name, size_t length)
 {
 	uint64_t	seed;
 
-	return read_name(name, length, &seed) != NULL;
+	return read_name(profiles, name, length, &seed) != NULL;
 }
 
 /* What differs from a plain profile in its seed alone. */
@@ -390,6 +406,8 @@ with_seed(const ShProfile *plain, uint64_t seed)
 
 	recipe.seed = seed;
 	recipe.plain = plain;
+	strcat(recipe.name, SEED);
+	add_number(recipe.name, seed);
 	return recipe;
 }
 
@@ -399,13 +417,12 @@ with_seed(const ShProfile *plain, uint64_t seed)
  * process needs a profile with a seed of its own to compare documents.
  */
 const ShProfile *
-sh_profile_seeded(const ShProfile *profile, uint64_t seed)
+sh_profile_seeded(ShProfiles *profiles, const ShProfile *profile, uint64_t seed)
 {
 	const ShProfile *plain = sh_profile_plain(profile);
 	ShProfile	recipe = with_seed(plain, seed);
 
-	return seed == 0 ? plain :
-		find_or_make(&recipe, "%s" SEED "%" PRIu64, plain->name, seed);
+	return seed == 0 ? plain : find_or_make(profiles, &recipe);
 }
 
 /*
@@ -413,18 +430,18 @@ sh_profile_seeded(const ShProfile *profile, uint64_t seed)
  * is not made yet, and sh_profiles_full().
  */
 const ShProfile *
-sh_profile_find(const char *name, size_t length)
+sh_profile_find(ShProfiles *profiles, const char *name, size_t length)
 {
 	uint64_t	seed;
-	const ShProfile *plain = read_name(name, length, &seed);
+	const ShProfile *plain = read_name(profiles, name, length, &seed);
 	ShProfile	recipe;
 
 	if (plain == NULL || seed == 0)
 		return plain;
 	recipe = with_seed(plain, seed);
-	if (sh_profiles_full())
-		return find_made(&recipe);
-	return sh_profile_seeded(plain, seed);
+	if (sh_profiles_full(profiles))
+		return find_made(profiles, &recipe);
+	return find_or_make(profiles, &recipe);
 }
 
 /* What users call a unit: the names are in the order of ShUnit. */

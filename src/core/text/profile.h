@@ -69,14 +69,17 @@ sh_damp(ShDamping damping, uint32_t n)
  * Limits of the work done.
  *
  * SH_PROFILE_NAME		bytes of a name, with its end.
- * SH_PROFILE_SEEDED	profiles with a seed that a process finds by names.
+ * SH_PROFILE_SEEDED	profiles with a seed that are found by names.
+ * SH_PROFILE_LISTS		lists of profiles that were made.
  */
 #define SH_PROFILE_NAME 64
+#define SH_PROFILE_LISTS 4096
 #define SH_PROFILE_SEEDED 65536
 
 /*
- * A profile: windows of min .. max successive tokens, weighted.  There is one
- * of a kind, whatever name it was asked for by, so pointers can be compared.
+ * A profile: windows of min .. max successive tokens, weighted.  Among those of
+ * one ShProfiles there is one of a kind, whatever name it was asked for by, so
+ * pointers can be compared.
  */
 typedef struct ShProfile
 {
@@ -110,23 +113,34 @@ extern const ShProfile sh_no_profile;
 extern const ShPattern sh_patterns[];
 extern const int sh_pattern_count;
 
-/* Allocates what lasts as long as the process; NULL if there is nothing left. */
-extern void *(*sh_profile_allocate) (size_t bytes);
+/*
+ * The profiles that have no row, made when they are first asked for: the caller's,
+ * all zero at first but for what it sets, and there until it releases them.
+ */
+typedef struct ShProfiles
+{
+	void	   *(*allocate) (size_t bytes); /* NULL: nothing is left */
+	int			seeded;			/* those that have a seed */
+	struct ShMade *made[SH_PROFILE_LISTS];
+} ShProfiles;
 
-extern const ShProfile *sh_profile_find(const char *name, size_t length);
-extern bool sh_profile_exists(const char *name, size_t length);
-extern const ShProfile *sh_profile_seeded(const ShProfile *profile,
-										  uint64_t seed);
-extern bool sh_profiles_full(void);
+extern const ShProfile *sh_profile_find(ShProfiles *profiles, const char *name,
+										size_t length);
+extern bool sh_profile_exists(ShProfiles *profiles, const char *name,
+							  size_t length);
+extern const ShProfile *sh_profile_seeded(ShProfiles *profiles,
+										  const ShProfile *profile, uint64_t seed);
+extern bool sh_profiles_full(const ShProfiles *profiles);
+extern void sh_profiles_release(ShProfiles *profiles, void (*release) (void *));
 extern const char *sh_damping_name(ShDamping damping);
 extern const char *sh_unit_name(ShUnit unit);
 
 /* The profile for the text of a document. */
 static inline const ShProfile *
-sh_profile_of_text(const ShProfile *profile)
+sh_profile_of_text(ShProfiles *profiles, const ShProfile *profile)
 {
 	return profile->of_text == NULL ? profile :
-		sh_profile_seeded(profile->of_text, profile->seed);
+		sh_profile_seeded(profiles, profile->of_text, profile->seed);
 }
 
 /* The profile without a seed. */

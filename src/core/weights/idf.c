@@ -108,7 +108,8 @@ write_varint(unsigned char *p, uint64_t value)
 
 /* Read the header of a value.  Returns NULL, or what is wrong. */
 const char *
-sh_idf_open(ShIdf *idf, const unsigned char *bytes, size_t length)
+sh_idf_open(ShProfiles *profiles, ShIdf *idf, const unsigned char *bytes,
+			size_t length)
 {
 	const unsigned char *p;
 	size_t		header;
@@ -126,7 +127,7 @@ sh_idf_open(ShIdf *idf, const unsigned char *bytes, size_t length)
 		return "It is truncated.";
 	idf->kind = (ShIdfKind) bytes[1];
 	idf->profile = bytes[2] == 0 ? &sh_no_profile :
-		sh_profile_find((const char *) bytes + 4, bytes[2]);
+		sh_profile_find(profiles, (const char *) bytes + 4, bytes[2]);
 	if (idf->profile == NULL)
 		return "Its profile does not exist.";
 	idf->shortest = bytes[3];

@@ -108,7 +108,7 @@ typedef struct ShIdfSums
 } ShIdfSums;
 
 /* idf.c */
-extern const char *sh_idf_open(ShIdf *idf, const unsigned char *bytes,
+extern const char *sh_idf_open(ShProfiles *profiles, ShIdf *idf, const unsigned char *bytes,
 							   size_t length);
 extern const char *sh_idf_check(const ShIdf *idf, void (*pause) (void));
 extern void sh_idf_read(ShIdfReader *reader, const ShIdf *idf);
