@@ -73,6 +73,15 @@ CORE_OBJS = $(call wing_objects,$(CORE))
 OUR_HEADERS := $(foreach depth,* */* */*/*,$(wildcard $(srcdir)/src/$(depth).h))
 OBJS = src/simhash.o src/arguments.o src/relation.o $(call wing_objects,$(WINGS)) $(CORE_OBJS)
 
+# The library of lib/, and the program beside it: the part of the core that makes
+# fingerprints of texts.
+LIB_CORE = core/fingerprint core/foreign core/text
+LIB_OBJS = lib/build/libsimhash.o $(patsubst src/%,lib/build/%,$(call wing_objects,$(LIB_CORE)))
+LIB_VERSION := $(shell sed -nE '/^    "version"/s/.*: "(.*)",/\1/p' $(srcdir)/META.json)
+LIB_SONAME = libsimhash.so.1
+LIB_SHARED = lib/build/libsimhash.so.$(LIB_VERSION)
+LIB_PROGRAM = lib/build/simhash-texts
+
 # --- how it is tested ----------------------------------------------------
 
 # sql/<topic>.sql, test/specs/<race>.spec and test/t/<number>_<topic>.pl.  Databases
@@ -121,13 +130,23 @@ UNIT_OBJS = $(patsubst %.c,%.o,$(wildcard test/unit/unit_*.c)) $(UNIT_CORE_OBJS)
 UNIT_CFLAGS = -std=c99 -O1 -g -Wall -Wextra -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 
+# The library: symbols of its own are nobody else's.  It and what links it statically
+# need the same libraries.
+LIB_CFLAGS ?= -O2 -g
+LIB_FLAGS = -std=c99 -Wall -Wextra -fPIC -fvisibility=hidden $(NOTE_HEADERS) -I$(srcdir)/src \
+	-I$(srcdir)/lib
+LIB_LIBS = -lutf8proc -lm
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+
 # What check_callbacks.py reads, and the core of check_fuzz.sh.
 CALLS_OBJS = $(patsubst src/%,test/unit/calls/%,$(filter-out src/core/%,$(OBJS)))
 FUZZ_OBJS = $(patsubst src/%,test/unit/fuzz/%,$(CORE_OBJS))
 
 # What is built beside the library and its objects.
 BUILT = $(OBJS:.o=.d) $(UNIT_OBJS) $(UNIT_OBJS:.o=.d) $(UNIT:.c=.run) \
-	$(UNIT_CORE) test/unit/core test/unit/calls test/unit/fuzz bench/quality.run bench/edits.run .flags test/unit/.flags
+	$(UNIT_CORE) test/unit/core test/unit/calls test/unit/fuzz bench/quality.run bench/edits.run .flags test/unit/.flags \
+	lib/build lib/.flags
 
 # --- PostgreSQL's own rules ----------------------------------------------
 
@@ -208,10 +227,11 @@ endif
 
 # Its source, the headers that it includes, and how it is compiled: a file .flags.  An
 # object of which no headers are known is compiled anew.
-NOTED := $(wildcard $(patsubst %.o,%.d,$(OBJS) $(UNIT_OBJS)))
+NOTED := $(wildcard $(patsubst %.o,%.d,$(OBJS) $(UNIT_OBJS) $(LIB_OBJS)))
 -include $(NOTED)
-$(filter-out $(NOTED:.d=.o),$(OBJS) $(UNIT_OBJS)): FORCE
+$(filter-out $(NOTED:.d=.o),$(OBJS) $(UNIT_OBJS) $(LIB_OBJS)): FORCE
 $(OBJS): .flags
+$(LIB_OBJS): lib/.flags
 $(UNIT_OBJS): test/unit/.flags
 
 # The compiler, the server, the flags, and which headers there are, as a new one
@@ -225,6 +245,7 @@ COMMON_FLAGS := $(shell $(CC) --version | head -n 1); $(sort $(OUR_HEADERS)); \
 FLAGS := $(shell $(PG_CONFIG) --version); $(COMPILE.c); \
 	$(CFLAGS_UNROLL_LOOPS) $(CFLAGS_VECTORIZE); $(COMMON_FLAGS)
 UNIT_FLAGS := $(UNIT_CFLAGS) $(COPT); $(COMMON_FLAGS)
+LIB_ALL_FLAGS := $(LIB_FLAGS) $(LIB_CFLAGS) $(COPT); $(COMMON_FLAGS)
 
 ifneq ($(file <.flags),$(FLAGS))
 .flags: FORCE
@@ -232,11 +253,15 @@ endif
 ifneq ($(file <test/unit/.flags),$(UNIT_FLAGS))
 test/unit/.flags: FORCE
 endif
+ifneq ($(file <lib/.flags),$(LIB_ALL_FLAGS))
+lib/.flags: FORCE
+endif
 endif
 
 .flags: SAYS = $(FLAGS)
 test/unit/.flags: SAYS = $(UNIT_FLAGS)
-.flags test/unit/.flags:
+lib/.flags: SAYS = $(LIB_ALL_FLAGS)
+.flags test/unit/.flags lib/.flags:
 	@printf '%s\n' '$(subst ','\'',$(SAYS))' >$@
 
 .PHONY: FORCE
@@ -253,11 +278,14 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test soak report screenshot demo unit \
 	unit-programs calls-objects fuzz-objects matrix asserts setup-for-asserts setup-for-demo sanitize sqlsmith citus pgvector indent lint \
-	bench bench-quality deb dist
+	bench bench-quality deb dist lib install-lib
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
 	@echo
+	@echo "make lib                     the library and the program of lib/, in lib/build: no"
+	@echo "                             PostgreSQL is needed"
+	@echo "make install-lib PREFIX= LIBDIR= DESTDIR=   install them, in /usr/local"
 	@echo "make setup                   install by apt what these need"
 	@echo "make unit                    unit tests of src/core, under sanitizers"
 	@echo "make soak                    the tests at random, a minute each"
@@ -412,6 +440,48 @@ test/unit/fuzz/%.o: src/%.c
 	@mkdir -p $(@D)
 	clang -std=c99 -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all $(NOTE_HEADERS) \
 		-fsanitize=fuzzer-no-link,address,undefined -Isrc -c -o $@ $<
+
+# The shared library, the static one, of which no other name is seen, and the program.
+lib: $(LIB_SHARED) lib/build/libsimhash.a lib/build/libsimhash.pc $(LIB_PROGRAM)
+
+lib/build/%.o: lib/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(LIB_FLAGS) $(LIB_CFLAGS) $(COPT) -c -o $@ $<
+
+lib/build/core/%.o: src/core/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(LIB_FLAGS) $(LIB_CFLAGS) $(COPT) -c -o $@ $<
+
+lib/build/core/fingerprint/minima.o: LIB_FLAGS += -funroll-loops -ftree-vectorize
+
+$(LIB_SHARED): $(LIB_OBJS)
+	$(CC) -shared $(LIB_CFLAGS) $(COPT) $(LDFLAGS_LIB) -Wl,-soname,$(LIB_SONAME) -Wl,-z,defs \
+		-Wl,--gc-sections -o $@ $^ $(LIB_LIBS)
+	ln -sf $(@F) lib/build/$(LIB_SONAME)
+	ln -sf $(LIB_SONAME) lib/build/libsimhash.so
+
+lib/build/libsimhash.a: $(LIB_OBJS)
+	$(LD) -r -o lib/build/all.o $^
+	objcopy --localize-hidden lib/build/all.o
+	rm -f $@
+	$(AR) rc $@ lib/build/all.o
+
+lib/build/libsimhash.pc: lib/libsimhash.pc.in lib/.flags
+	sed 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@version@|$(LIB_VERSION)|' $< >$@
+
+$(LIB_PROGRAM): lib/build/simhash-texts.o lib/build/libsimhash.a
+	$(CC) $(LIB_CFLAGS) $(COPT) $(LDFLAGS_LIB) -pthread -o $@ $^ $(LIB_LIBS)
+
+install-lib: lib
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(LIBDIR)/pkgconfig' \
+		'$(DESTDIR)$(PREFIX)/include' '$(DESTDIR)$(PREFIX)/share/man/man1'
+	install -m 755 $(LIB_PROGRAM) '$(DESTDIR)$(PREFIX)/bin/'
+	install -m 644 $(LIB_SHARED) lib/build/libsimhash.a '$(DESTDIR)$(LIBDIR)/'
+	ln -sf $(notdir $(LIB_SHARED)) '$(DESTDIR)$(LIBDIR)/$(LIB_SONAME)'
+	ln -sf $(LIB_SONAME) '$(DESTDIR)$(LIBDIR)/libsimhash.so'
+	install -m 644 lib/build/libsimhash.pc '$(DESTDIR)$(LIBDIR)/pkgconfig/'
+	install -m 644 lib/libsimhash.h '$(DESTDIR)$(PREFIX)/include/'
+	install -m 644 lib/simhash-texts.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
 
 indent:
 	@tools/indent
