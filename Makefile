@@ -278,7 +278,7 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test soak report screenshot demo unit \
 	unit-programs calls-objects fuzz-objects matrix asserts setup-for-asserts setup-for-demo sanitize sqlsmith citus pgvector indent lint \
-	bench bench-quality deb dist lib install-lib
+	bench bench-quality deb dist lib install-lib wasm
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
@@ -286,6 +286,7 @@ help:
 	@echo "make lib                     the library and the program of lib/, in lib/build: no"
 	@echo "                             PostgreSQL is needed"
 	@echo "make install-lib PREFIX= LIBDIR= DESTDIR=   install them, in /usr/local"
+	@echo "make wasm                    lib/build/libsimhash.wasm, for lib/javascript"
 	@echo "make setup                   install by apt what these need"
 	@echo "make unit                    unit tests of src/core, under sanitizers"
 	@echo "make soak                    the tests at random, a minute each"
@@ -471,6 +472,14 @@ lib/build/libsimhash.pc: lib/libsimhash.pc.in lib/.flags
 
 $(LIB_PROGRAM): lib/build/simhash-texts.o lib/build/libsimhash.a
 	$(CC) $(LIB_CFLAGS) $(COPT) $(LDFLAGS_LIB) -pthread -o $@ $^ $(LIB_LIBS)
+
+LIB_SOURCES = lib/libsimhash.c $(patsubst %.o,%.c,$(call wing_objects,$(LIB_CORE)))
+
+wasm: lib/build/libsimhash.wasm
+
+lib/build/libsimhash.wasm: lib/javascript/build lib/libsimhash.h $(LIB_SOURCES) $(OUR_HEADERS)
+	@mkdir -p $(@D)
+	lib/javascript/build $@ $(LIB_SOURCES)
 
 install-lib: lib
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(LIBDIR)/pkgconfig' \

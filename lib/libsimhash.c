@@ -30,7 +30,7 @@
 #else
 typedef int jmp_buf[1];
 #define setjmp(buffer)			0
-#define longjmp(buffer, value)	__builtin_trap()
+#define longjmp(buffer, value)	((void) (buffer), __builtin_trap())
 #endif
 
 /* Limits of the work done. */
@@ -667,7 +667,7 @@ simhasher_cosine(simhasher *hasher, const simhasher_profile *profile,
 
 int
 simhasher_passages(simhasher *hasher, const simhasher_profile *profile,
-				   const char *text, size_t length, int words,
+				   const char *text, size_t length, int words, const char **cut,
 				   const simhasher_passage **passages, size_t *n)
 {
 	if (words < SH_PASSAGE_MIN || words > SH_PASSAGE_MAX)
@@ -678,6 +678,7 @@ simhasher_passages(simhasher *hasher, const simhasher_profile *profile,
 		return fail_for_memory(hasher);
 	hasher->profile = profile;
 	find_passages(hasher, text, length, words);
+	*cut = (const char *) hasher->text;
 	*passages = (const simhasher_passage *) hasher->found.bytes;
 	*n = hasher->found.n / sizeof **passages;
 	return *n > 0;

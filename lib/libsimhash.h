@@ -111,12 +111,13 @@ SIMHASHER_API int simhasher_cosine(simhasher *hasher, const simhasher_profile *p
 								   const char *b, size_t b_length, double *similarity);
 
 /*
- * The passages of a text, of so many words on average, from 4 to 1000.  By a profile
- * of pages they are those of simhasher_html().
+ * The passages of a text, of so many words on average, from 4 to 1000, and the text
+ * that they are of: by a profile of pages that of simhasher_html().
  */
 SIMHASHER_API int simhasher_passages(simhasher *hasher,
 									 const simhasher_profile *profile,
 									 const char *text, size_t length, int words,
+									 const char **cut,
 									 const simhasher_passage **passages, size_t *n);
 
 /* In how many bits two fingerprints of so many words differ. */

@@ -12,6 +12,10 @@
 
 #include <stdint.h>
 
+#ifdef __wasm_simd128__
+#include <wasm_simd128.h>
+#endif
+
 #define SH_LANES		64		/* numbers that a mask describes */
 
 /* Eight numbers, which need not be aligned as a vector is; and a byte of each. */
@@ -34,6 +38,10 @@ sh_at_most(const uint16_t *values, uint16_t limit)
 {
 	uint64_t	mask = 0;
 
+#ifdef __wasm_simd128__
+	for (int i = 0; i < SH_LANES; i += 8)
+		mask |= (uint64_t) wasm_i16x8_bitmask((v128_t) (*(const ShEight *) (values + i) <= limit)) << i;
+#else
 	for (int i = 0; i < SH_LANES; i += 8)
 	{
 		ShEightBytes set = __builtin_convertvector(*(const ShEight *) (values + i) <= limit,
@@ -41,6 +49,7 @@ sh_at_most(const uint16_t *values, uint16_t limit)
 
 		mask |= (((uint64_t) set & UINT64_C(0x0101010101010101)) * SH_GATHER >> 56) << i;
 	}
+#endif
 	return mask;
 }
 

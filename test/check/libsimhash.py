@@ -36,7 +36,7 @@ lib.simhasher_fold.argtypes = [P, ctypes.c_char_p, SIZE, P, P]
 lib.simhasher_html.argtypes = [P, ctypes.c_char_p, SIZE, ctypes.c_int, P, P]
 lib.simhasher_jaccard.argtypes = lib.simhasher_cosine.argtypes = \
     [P, P, ctypes.c_char_p, SIZE, ctypes.c_char_p, SIZE, P]
-lib.simhasher_passages.argtypes = [P, P, ctypes.c_char_p, SIZE, ctypes.c_int, P, P]
+lib.simhasher_passages.argtypes = [P, P, ctypes.c_char_p, SIZE, ctypes.c_int, P, P, P]
 
 
 class Failure(Exception):
@@ -100,9 +100,9 @@ class Hasher:
         return result.value if exists else None
 
     def passages(self, text, profile=None, words=25):
-        list_, n = ctypes.POINTER(Passage)(), SIZE()
+        cut, list_, n = P(), ctypes.POINTER(Passage)(), SIZE()
         self.check(lib.simhasher_passages(
             self.hasher, self.profile(profile), text, len(text), words,
-            ctypes.byref(list_), ctypes.byref(n)))
+            ctypes.byref(cut), ctypes.byref(list_), ctypes.byref(n)))
         return [(p.start, p.length, (p.fingerprint ^ 1 << 63) - (1 << 63)
                  if p.exists else None) for p in list_[:n.value]]

@@ -24,6 +24,8 @@
 #include <immintrin.h>
 #elif defined(__ARM_NEON) && defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 #include "core/cpu.h"
@@ -66,6 +68,9 @@ gather_plain(const ShBytes16 *set)
 		one[i] = vandq_u8(vcltzq_s8((int8x16_t) set[i]), bit);
 	one[0] = vpaddq_u8(vpaddq_u8(one[0], one[1]), vpaddq_u8(one[2], one[3]));
 	mask = vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(one[0], one[0])), 0);
+#elif defined(__wasm_simd128__)
+	for (int i = 0; i < BLOCK / 16; i++)
+		mask |= (uint64_t) wasm_i8x16_bitmask((v128_t) set[i]) << 16 * i;
 #else
 	for (int i = 0; i < BLOCK; i++)
 		mask |= (uint64_t) (set[i / 16][i % 16] >> 7) << i;
