@@ -447,11 +447,11 @@ lib: $(LIB_SHARED) lib/build/libsimhash.a lib/build/libsimhash.pc $(LIB_PROGRAM)
 
 lib/build/%.o: lib/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(LIB_FLAGS) $(LIB_CFLAGS) $(COPT) -c -o $@ $<
+	$(CC) $(LIB_FLAGS) $(LIB_CFLAGS) $(COPT) -c -o $@ $<
 
 lib/build/core/%.o: src/core/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(LIB_FLAGS) $(LIB_CFLAGS) $(COPT) -c -o $@ $<
+	$(CC) $(LIB_FLAGS) $(LIB_CFLAGS) $(COPT) -c -o $@ $<
 
 lib/build/core/fingerprint/minima.o: LIB_FLAGS += -funroll-loops -ftree-vectorize
 

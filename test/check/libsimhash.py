@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OK, NONE, ERROR = 1, 0, -1
 FAMILIES = {"simhash": 0, "minhash": 1}
 
-subprocess.run(["make", "-s", "lib"], cwd=ROOT, check=True)
+subprocess.run(["flock", "lib", "make", "-s", "lib"], cwd=ROOT, check=True)
 lib = ctypes.CDLL(str(ROOT / "lib/build/libsimhash.so"))
 P = ctypes.c_void_p
 SIZE = ctypes.c_size_t
