@@ -19,7 +19,7 @@ $$;
 
 SELECT profile, unit, min_tokens AS n, damping, description
 FROM simhash_profiles()
-WHERE profile ~ '^(python|seomoz|clickhouse|java)-' ORDER BY profile COLLATE "C";
+WHERE profile ~ '^(python|seomoz|clickhouse|java|daft|mfonda)-' ORDER BY profile COLLATE "C";
 
 ----------------------------------------
 -- python-simhash
@@ -164,7 +164,7 @@ FROM (SELECT profile, simhash(body, profile) AS fingerprint,
       FROM simhash_profiles(), (VALUES
           ('The quick brown fox jumps over the lazy dog, over the lazy dog'),
           ('我是蓝翔技工拖拉机学院手扶拖拉机专业的 Большой Привет')) AS v (body)
-      WHERE profile ~ '^(python|seomoz|clickhouse|java)-') AS s
+      WHERE profile ~ '^(python|seomoz|clickhouse|java|daft|mfonda)-') AS s
 WHERE f IS NOT NULL
 GROUP BY profile ORDER BY profile COLLATE "C";
 SELECT feature, weight FROM simhash_features('中国', 'clickhouse-ngram');
@@ -204,6 +204,20 @@ FROM generate_series(0, 8) AS k, narrow AS q JOIN LATERAL
 WHERE q.id <= 20 GROUP BY k ORDER BY k;
 RESET enable_seqscan;
 DROP TABLE narrow;
+
+----------------------------------------
+-- daft-ngram, mfonda-word
+----------------------------------------
+
+-- as the programs themselves said; of features of which half have a bit, one has it
+SELECT text, simhash(text, 'daft-ngram') AS daft, simhash(text, 'mfonda-word') AS mfonda
+FROM unnest(ARRAY['', 'ab', '北京', '北京大学', 'a b', 'The quick brown fox jumps over the lazy dog',
+    'İstanbul: 5 K, http://a.b/C?d=e don''t x:// _1']) AS text;
+SELECT feature, hash FROM simhash_features('añ😀b', 'daft-ngram');
+SELECT feature, weight FROM
+    simhash_features('İSTANBUL: 5 K, HTTP://a.b/C?d=e don''t x:// é_1', 'mfonda-word');
+SELECT simhash_bits('', 128, 'mfonda-word') = repeat('1', 128)::bit(128) AS ones,
+    simhash_bits('a b c', 128, 'mfonda-word')::bit(64)::bigint = simhash('a b c', 'mfonda-word') AS first;
 
 ----------------------------------------
 -- simhash_hashbits

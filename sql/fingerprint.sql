@@ -14,7 +14,7 @@
 -- the profiles of our own; compat_profiles.sql tests the others
 CREATE VIEW own_profiles AS
 SELECT * FROM simhash_profiles()
-WHERE profile !~ '^(python|seomoz|clickhouse|java)-';
+WHERE profile !~ '^(python|seomoz|clickhouse|java|daft|mfonda)-';
 
 -- the fingerprint by its definition, from the features
 CREATE FUNCTION by_definition(document text, profile text) RETURNS bigint

@@ -7,7 +7,7 @@
  * 'python-simhash'), and recipes.c does the work.
  *
  * A document without features has a fingerprint here, because it has one
- * there: 0.
+ * there: 0, or 64 ones.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -32,13 +32,13 @@ simhash_compat_begin(ShCompat *compat, const ShProfile *profile,
 	const unsigned char *bytes = simhash_whole_utf8(VARDATA_ANY(document),
 													&length);
 
-	if (sh_compat_lowers(profile))
+	if (sh_compat_lower(profile) != NULL)
 	{
 		unsigned char *lower;
 
 		lower = MemoryContextAllocHuge(CurrentMemoryContext,
-									   SH_PYTHON_LOWER_BYTES(length));
-		length = sh_python_lower(lower, bytes, length, simhash_pause);
+									   SH_LOWER_BYTES(length));
+		length = sh_compat_lower(profile) (lower, bytes, length, simhash_pause);
 		if (bytes != (unsigned char *) VARDATA_ANY(document))
 			pfree(unconstify(unsigned char *, bytes));
 		bytes = lower;

@@ -10,7 +10,7 @@
 . "$(dirname "$0")/compare.sh"
 kind=compat
 ours="SELECT label, profile, simhash(body, profile) FROM t,
-	simhash_profiles() WHERE profile ~ '^(python|seomoz|clickhouse|java)-'"
+	simhash_profiles() WHERE profile ~ '^(python|seomoz|clickhouse|java|daft|mfonda)-'"
 
 theirs()
 {
@@ -48,6 +48,12 @@ done
 printf '%s\t%s\n' blanks1 ' a' blanks2 'a  ' blanks3 ' ' blanks4 '  a   b  ' \
 	blanks5 '' planes '𝒳 a𝒳b 😀😀' >"$work/blanks"
 check blanks UTF8 "$work/blanks"
+
+# What the programs made of the texts: Daft's function of its commit 4c85eda (August
+# 2026), compiled with xxhash-rust 0.8.18, and mfonda/simhash of its commit 79f94a1.
+cut -f1,2 texts.tsv >"$work/texts_of_any"
+ours=${ours/'(python|seomoz|clickhouse|java|daft|mfonda)'/'(daft|mfonda)'}
+check programs UTF8 "$work/texts_of_any" golden_programs.tsv
 
 theirs()
 {

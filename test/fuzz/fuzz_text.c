@@ -163,13 +163,13 @@ static void
 read_as_theirs(void)
 {
 	size_t		length = text.left;
-	uint8_t    *bytes = malloc(SH_PYTHON_LOWER_BYTES(length));
+	uint8_t    *bytes = malloc(SH_LOWER_BYTES(length));
 	ShCompat	compat;
 	uint64_t	hash;
 	size_t		features = 0;
 
-	if (sh_compat_lowers(profile))
-		length = sh_python_lower(bytes, text.bytes, length, no_pause);
+	if (sh_compat_lower(profile) != NULL)
+		length = sh_compat_lower(profile) (bytes, text.bytes, length, no_pause);
 	else if (length > 0)
 		memcpy(bytes, text.bytes, length);
 	sh_compat_begin(&compat, profile, bytes, length, no_pause);

@@ -16,6 +16,8 @@ import hashlib
 import re
 import sys
 
+import xxhash
+
 from reference import read_rows, signed, write_row
 
 
@@ -112,6 +114,29 @@ def java_hashcode(text):
     return sum(1 << i for i in range(32) if sums[i] > 0)
 
 
+def daft_ngram(text):
+    """simhash of Daft, of 3-grams by XXH3."""
+    return add_up([xxhash.xxh3_64_intdigest(text[i:i + 3].encode('utf-8'))
+                   for i in range(len(text) - 2)])
+
+
+def fnv(data):
+    """FNV-1 of 64 bits."""
+    value = 0xcbf29ce484222325
+    for byte in data:
+        value = value * 0x100000001b3 % 2 ** 64 ^ byte
+    return value
+
+
+def mfonda_word(text):
+    """Simhash(NewWordFeatureSet(text)) of Go's mfonda/simhash."""
+    text = text.replace('\u0130', 'i').lower()
+    hashes = [fnv(word.encode()) for word in
+              re.findall(r"[\w']+(?:://[\w./]+)?", text, flags=re.ASCII)]
+    return sum(1 << i for i in range(64)
+               if 2 * sum(h >> i & 1 for h in hashes) >= len(hashes))
+
+
 def hashbits_hash(token, bits):
     """The hash of the 128-bit class."""
     if not token:
@@ -133,7 +158,9 @@ def hashbits(tokens, bits):
 
 
 PROFILES = {
+    'daft-ngram': daft_ngram,
     'java-hashcode': java_hashcode,
+    'mfonda-word': mfonda_word,
     'python-simhash': python_simhash,
     'seomoz-shingle': seomoz_shingle,
     'clickhouse-ngram': lambda t: clickhouse_ngram(t, 0),

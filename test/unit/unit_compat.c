@@ -60,7 +60,7 @@ test_hostile(void)
 		const ShProfile *profile = &sh_profiles[round % sh_profile_count];
 		unsigned char made[600];
 		size_t		length = make_document(made, sizeof made);
-		unsigned char *bytes = malloc(SH_PYTHON_LOWER_BYTES(length));
+		unsigned char *bytes = malloc(SH_LOWER_BYTES(length));
 		ShCompat	compat;
 		uint64_t	hash;
 		size_t		features = 0;
@@ -68,8 +68,8 @@ test_hostile(void)
 		if (sh_compat_profile(profile))
 		{
 			/* no more room than promised: the sanitizer watches the rest */
-			if (sh_compat_lowers(profile))
-				length = sh_python_lower(bytes, made, length, no_pause);
+			if (sh_compat_lower(profile) != NULL)
+				length = sh_compat_lower(profile) (bytes, made, length, no_pause);
 			else
 				memcpy(bytes, made, length);
 			sh_compat_begin(&compat, profile, bytes, length, no_pause);

@@ -56,11 +56,14 @@ extern void sh_hashbits_write(const ShHashbits *sums, unsigned char *bits);
 /* --- python.c -------------------------------------------------------------- */
 
 /* Room that n bytes may need in lower case. */
-#define SH_PYTHON_LOWER_BYTES(n)	((n) + (n) / 2 + 1)
+#define SH_LOWER_BYTES(n)	((n) + (n) / 2 + 1)
+
+/* Writes the lower case of a document; returns the bytes written. */
+typedef size_t ShLower (unsigned char *to, const unsigned char *bytes,
+						size_t length, void (*pause) (void));
 
 extern bool sh_python_is_letter(int32_t c);
-extern size_t sh_python_lower(unsigned char *to, const unsigned char *bytes,
-							  size_t length, void (*pause) (void));
+extern ShLower sh_python_lower;
 
 /* --- recipes.c ------------------------------------------------------------- */
 
@@ -95,7 +98,8 @@ typedef struct ShCompat
 } ShCompat;
 
 extern bool sh_compat_profile(const ShProfile *profile);
-extern bool sh_compat_lowers(const ShProfile *profile);
+extern ShLower *sh_compat_lower(const ShProfile *profile);
+extern bool sh_compat_half(const ShProfile *profile);
 extern const char *sh_compat_joiner(const ShProfile *profile);
 extern void sh_compat_begin(ShCompat *compat, const ShProfile *profile,
 							const unsigned char *bytes, size_t length,

@@ -134,8 +134,8 @@ cased_follows(const unsigned char *p, const unsigned char *end)
 }
 
 /*
- * Write the lower case of a text, as Python's str.lower gives it; returns the
- * bytes written, at most SH_PYTHON_LOWER_BYTES(length).
+ * ShLower: write the lower case of a text, as Python's str.lower gives it, in at
+ * most SH_LOWER_BYTES(length).
  */
 size_t
 sh_python_lower(unsigned char *to, const unsigned char *bytes, size_t length,

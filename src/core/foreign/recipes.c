@@ -35,6 +35,10 @@
 #define STRETCH				(64 * 1024) /* bytes between two pauses */
 #define JAVA_REPLACEMENT	0xfffd
 #define CLICKHOUSE_WORD_MIN	4	/* bytes; shorter words are dropped */
+#define FNV_INIT			UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME			UINT64_C(0x100000001b3)
+#define KELVIN				0x212a
+#define I_WITH_DOT			0x130
 
 /* What becomes of a document that has fewer pieces than the window. */
 typedef enum ShShort
@@ -51,10 +55,11 @@ typedef struct ShScheme
 	bool		(*next) (ShCompat *compat, ShPiece *piece);
 	uint64_t	(*hash) (const ShCompat *compat);
 	unsigned char mask;			/* OR'ed into each byte */
-	bool		lowers;			/* reads lower case */
+	ShLower    *lower;			/* NULL: reads the document as it is */
 	bool		skips_first;
 	ShShort		if_short;
 	const char *joiner;			/* between the pieces of a feature */
+	bool		half;			/* a bit is 1 if half of the features have it */
 } ShScheme;
 
 /* --- pieces -------------------------------------------------------------- */
@@ -67,11 +72,11 @@ end_of(const ShCompat *compat)
 }
 
 /*
- * Go on from compat->next over characters that are letters, or over those
+ * Go on from compat->next over characters that are of a kind, or over those
  * that are not.
  */
 static void
-pass_over(ShCompat *compat, bool letters)
+pass_over(ShCompat *compat, bool (*is_kind) (int32_t c), bool wanted)
 {
 	const unsigned char *end = end_of(compat);
 	const unsigned char *paused = compat->next;
@@ -81,7 +86,7 @@ pass_over(ShCompat *compat, bool letters)
 		size_t		n;
 		int32_t		c = sh_utf8_decode(compat->next, end, &n);
 
-		if (sh_python_is_letter(c) != letters)
+		if (is_kind(c) != wanted)
 			break;
 		compat->next += n;
 		if (compat->next - paused > STRETCH)
@@ -96,7 +101,7 @@ pass_over(ShCompat *compat, bool letters)
 static bool
 next_letter(ShCompat *compat, ShPiece *piece)
 {
-	pass_over(compat, false);
+	pass_over(compat, sh_python_is_letter, false);
 	if (compat->next == end_of(compat))
 		return false;
 	piece->bytes = compat->next;
@@ -115,10 +120,10 @@ next_python_word(ShCompat *compat, ShPiece *piece)
 	if (compat->read)
 		return false;
 	piece->bytes = compat->next;
-	pass_over(compat, true);
+	pass_over(compat, sh_python_is_letter, true);
 	piece->length = (size_t) (compat->next - piece->bytes);
 	compat->read = compat->next == end_of(compat);
-	pass_over(compat, false);
+	pass_over(compat, sh_python_is_letter, false);
 	return true;
 }
 
@@ -216,6 +221,82 @@ next_java_word(ShCompat *compat, ShPiece *piece)
 	piece->length = (size_t) (end - compat->next);
 	compat->next = compat->read ? end : end + 1;
 	return true;
+}
+
+/* True for ASCII's letters and digits, and the underscore: Go's \w. */
+static inline bool
+is_go_letter(int32_t c)
+{
+	return c >= 0 && c < 0x80 && sh_python_is_letter(c);
+}
+
+/* True for what a word consists of in Go's mfonda/simhash. */
+static bool
+is_go_word(int32_t c)
+{
+	return c == '\'' || is_go_letter(c);
+}
+
+/* True for what follows :// there. */
+static bool
+is_go_path(int32_t c)
+{
+	return c == '.' || c == '/' || is_go_letter(c);
+}
+
+/* A word, and the path of a URL of which it is the scheme. */
+static bool
+next_go_word(ShCompat *compat, ShPiece *piece)
+{
+	const unsigned char *end = end_of(compat);
+
+	pass_over(compat, is_go_word, false);
+	piece->bytes = compat->next;
+	pass_over(compat, is_go_word, true);
+	if (end - compat->next > 3 && memcmp(compat->next, "://", 3) == 0 &&
+		is_go_path(compat->next[3]))
+	{
+		compat->next += 3;
+		pass_over(compat, is_go_path, true);
+	}
+	piece->length = (size_t) (compat->next - piece->bytes);
+	return piece->length > 0;
+}
+
+/*
+ * ShLower: write what Go's bytes.ToLower makes of the letters of words.  Beyond
+ * ASCII, two characters become such letters.
+ */
+static size_t
+lower_go(unsigned char *to, const unsigned char *bytes, size_t length,
+		 void (*pause) (void))
+{
+	unsigned char *start = to;
+	const unsigned char *end = bytes + length;
+	const unsigned char *paused = bytes;
+
+	while (bytes < end)
+	{
+		size_t		n;
+		int32_t		c = sh_utf8_decode(bytes, end, &n);
+
+		if (c == KELVIN || c == I_WITH_DOT)
+			*to++ = c == KELVIN ? 'k' : 'i';
+		else if (c >= 'A' && c <= 'Z')
+			*to++ = (unsigned char) (c | 0x20);
+		else
+		{
+			memcpy(to, bytes, n);
+			to += n;
+		}
+		bytes += n;
+		if (bytes - paused > STRETCH)
+		{
+			pause();
+			paused = bytes;
+		}
+	}
+	return (size_t) (to - start);
 }
 
 /* --- hashes -------------------------------------------------------------- */
@@ -325,30 +406,59 @@ hash_java(const ShCompat *compat)
 	return hash;
 }
 
+/* The FNV-1 of the piece, in 64 bits. */
+static uint64_t
+hash_fnv(const ShCompat *compat)
+{
+	uint64_t	hash = FNV_INIT;
+
+	for (size_t i = 0; i < compat->pieces[0].length; i++)
+	{
+		hash = hash * FNV_PRIME ^ compat->pieces[0].bytes[i];
+		if (i % STRETCH == STRETCH - 1)
+			compat->pause();
+	}
+	return hash;
+}
+
+/* The XXH3 of the pieces, which follow each other in the document. */
+static uint64_t
+hash_xxh3(const ShCompat *compat)
+{
+	const ShPiece *last = &compat->pieces[compat->have - 1];
+	const unsigned char *first = compat->pieces[0].bytes;
+
+	return XXH3_64bits(first, (size_t) (last->bytes + last->length - first));
+}
+
 /* --- the implementations -------------------------------------------------- */
 
 /* The implementations, by the units that they cut into. */
 static const ShScheme schemes[] = {
 	[SH_UNIT_PYTHON_LETTER - SH_UNIT_COMPAT] =
-	{next_letter, hash_md5_last, 0, true, false, SHORT_JOINED, ""},
+	{next_letter, hash_md5_last, 0, sh_python_lower, false, SHORT_JOINED, ""},
 	[SH_UNIT_PYTHON_WORD - SH_UNIT_COMPAT] =
-	{next_python_word, hash_md5_first, 0, true, false, SHORT_NONE, " "},
+	{next_python_word, hash_md5_first, 0, sh_python_lower, false, SHORT_NONE, " "},
 	[SH_UNIT_BYTE - SH_UNIT_COMPAT] =
-	{next_byte, hash_crc32c, 0, false, false, SHORT_WHOLE, ""},
+	{next_byte, hash_crc32c, 0, NULL, false, SHORT_WHOLE, ""},
 	[SH_UNIT_BYTE_CI - SH_UNIT_COMPAT] =
-	{next_byte, hash_crc32c, 0x20, false, false, SHORT_WHOLE, ""},
+	{next_byte, hash_crc32c, 0x20, NULL, false, SHORT_WHOLE, ""},
 	[SH_UNIT_UTF8 - SH_UNIT_COMPAT] =
-	{next_character, hash_crc32c, 0, false, true, SHORT_WHOLE, ""},
+	{next_character, hash_crc32c, 0, NULL, true, SHORT_WHOLE, ""},
 	[SH_UNIT_UTF8_CI - SH_UNIT_COMPAT] =
-	{next_character, hash_crc32c, 0x20, false, true, SHORT_WHOLE, ""},
+	{next_character, hash_crc32c, 0x20, NULL, true, SHORT_WHOLE, ""},
 	[SH_UNIT_CLICKHOUSE_WORD - SH_UNIT_COMPAT] =
-	{next_clickhouse_word, hash_crc32c, 0, false, false,
+	{next_clickhouse_word, hash_crc32c, 0, NULL, false,
 	SHORT_JOINED_IF_ANY, " "},
 	[SH_UNIT_CLICKHOUSE_WORD_CI - SH_UNIT_COMPAT] =
-	{next_clickhouse_word, hash_crc32c, 0x20, false, false,
+	{next_clickhouse_word, hash_crc32c, 0x20, NULL, false,
 	SHORT_JOINED_IF_ANY, " "},
 	[SH_UNIT_JAVA_WORD - SH_UNIT_COMPAT] =
-	{next_java_word, hash_java, 0, false, false, SHORT_NONE, ""}
+	{next_java_word, hash_java, 0, NULL, false, SHORT_NONE, ""},
+	[SH_UNIT_DAFT_CHARACTER - SH_UNIT_COMPAT] =
+	{next_character, hash_xxh3, 0, NULL, false, SHORT_NONE, ""},
+	[SH_UNIT_GO_WORD - SH_UNIT_COMPAT] =
+	{next_go_word, hash_fnv, 0, lower_go, false, SHORT_NONE, "", true}
 };
 
 /* The scheme of a profile. */
@@ -365,11 +475,18 @@ sh_compat_profile(const ShProfile *profile)
 	return profile->unit >= SH_UNIT_COMPAT;
 }
 
-/* True when the document is to be brought to lower case first. */
-bool
-sh_compat_lowers(const ShProfile *profile)
+/* What brings the document to lower case first, or NULL. */
+ShLower    *
+sh_compat_lower(const ShProfile *profile)
 {
-	return scheme_of(profile)->lowers;
+	return scheme_of(profile)->lower;
+}
+
+/* True when a bit is 1 that half of the features have, or all of none. */
+bool
+sh_compat_half(const ShProfile *profile)
+{
+	return scheme_of(profile)->half;
 }
 
 /* What stands between the pieces of a feature when it is shown. */

@@ -81,6 +81,10 @@ const ShProfile sh_profiles[] = {
 	"ClickHouse's wordShingleSimHashCaseInsensitive(text): 32 bits", NO_SEED},
 	{"java-hashcode", SH_UNIT_JAVA_WORD, 1, 1, SH_DAMP_COUNT,
 	"Java's text.split(\" \"), each hashed by hashCode(): 32 bits", NO_SEED},
+	{"daft-ngram", SH_UNIT_DAFT_CHARACTER, 3, 3, SH_DAMP_COUNT,
+	"Daft's simhash(text), of 3-grams", NO_SEED},
+	{"mfonda-word", SH_UNIT_GO_WORD, 1, 1, SH_DAMP_COUNT,
+	"Go's mfonda/simhash: NewWordFeatureSet(text), as in httpx", NO_SEED},
 };
 const int	sh_profile_count = sizeof sh_profiles / sizeof sh_profiles[0];
 const ShProfile *const sh_default_profile = &sh_profiles[0];
@@ -451,7 +455,7 @@ sh_unit_name(ShUnit unit)
 	static const char *const names[] = {
 		"word", "character", "word or symbol",
 		"character", "word", "byte", "byte", "character", "character", "word",
-		"word", "word"
+		"word", "word", "character", "word"
 	};
 
 	return names[unit];

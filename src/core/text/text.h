@@ -50,7 +50,9 @@ typedef enum ShUnit
 	SH_UNIT_UTF8_CI,
 	SH_UNIT_CLICKHOUSE_WORD,
 	SH_UNIT_CLICKHOUSE_WORD_CI,
-	SH_UNIT_JAVA_WORD
+	SH_UNIT_JAVA_WORD,
+	SH_UNIT_DAFT_CHARACTER,
+	SH_UNIT_GO_WORD
 } ShUnit;
 
 /* What may be read and written behind the tokens held, and is of no use. */
