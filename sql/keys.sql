@@ -140,6 +140,25 @@ SELECT fails('SELECT simhash_add_keys(''plain'', ''fp'', ''{x0,x1,x2,x2}'')');
 SELECT fails('SELECT simhash_add_keys(''plain'', ''fp'', ''{x0,x1,x2}'')');
 SELECT fails('SELECT simhash_add_keys(''plain'', ''fp'', ''{x0,x1,x2,NULL}'')');
 SELECT fails('SELECT simhash_add_keys(''plain'', ''fp'', ''{x0,x1,x2,ctid}'')');
+-- they are of the expression that fp had: no search on fp takes them, and that is said
+CREATE TABLE changed (id int, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO changed SELECT i, md5(i::text) || ' ' || i FROM generate_series(1, 300) AS i;
+SELECT simhash_add_keys('changed', 'fp', covering => false);
+SELECT fails('SELECT simhash_add_keys(''changed'', ''fp'')');
+SELECT current_setting('server_version_num')::int >= 170000 AS sets \gset
+\if :sets
+ALTER TABLE changed ALTER fp SET EXPRESSION AS (simhash(body, 'word-1'));
+\else
+ALTER TABLE changed DROP fp, ADD fp bigint GENERATED ALWAYS AS (simhash(body, 'word-1')) STORED;
+\endif
+SELECT fails('SELECT simhash_add_keys(''changed'', ''fp'')');
+SELECT fails('SELECT simhash_add_keys(''changed'', ''minhash(body)'')');
+SET enable_seqscan = off;
+SELECT bool_and(line !~ 'k[0-3]') AS not_taken FROM plan('SELECT id FROM changed WHERE fp ~= 1') AS line;
+SELECT bool_or(line ~ 'k[0-3]') AS taken FROM plan('SELECT id FROM changed WHERE minhash(body) ~= 1') AS line;
+RESET enable_seqscan;
+DROP TABLE changed;
+
 -- the source will not do
 CREATE TABLE bare (id int, body text, fp bigint);
 SELECT fails('SELECT simhash_add_keys(''bare'', ''nonesuch'')');

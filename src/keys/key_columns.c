@@ -29,14 +29,14 @@ static const char needs_table[] =
 "Key columns can be added to tables and partitioned tables.";
 
 /*
- * Make an expression of the table's columns of the source, as text that can
- * stand in a generated column; fails if it is not a bigint.  Say whether the
- * expression is not the caller's own but that of a generated column, and how
- * CREATE INDEX includes the column that the source is, if it is one.
+ * Make an expression of the table's columns of the source, which can stand in a
+ * generated column; fails if it is not a bigint.  Say whether the expression is
+ * not the caller's own but that of a generated column, and how CREATE INDEX
+ * includes the column that the source is, if it is one.
  */
-static char *
-deparse_source(Relation relation, const char *source, bool *generated,
-			   char **include)
+static Node *
+read_source(Relation relation, const char *source, bool *generated,
+			char **include)
 {
 	Node	   *expression = simhash_read_source(relation, source, SIMHASH_KEYS);
 	Node	   *column = simhash_unlabeled(expression);
@@ -48,14 +48,60 @@ deparse_source(Relation relation, const char *source, bool *generated,
 			psprintf(" INCLUDE (%s)",
 					 quote_identifier(get_attname(RelationGetRelid(relation),
 												  ((Var *) column)->varattno, false)));
-	return simhash_write_expression(relation, *generated ? generation : expression,
+	return *generated ? generation : expression;
+}
+
+/* An expression as text of the columns of the table. */
+static char *
+write_source(Relation relation, Node *expression)
+{
+	return simhash_write_expression(relation, expression,
 									RelationGetRelationName(relation), false);
 }
 
-/* The four column names of the array. */
-static void
-get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
+/*
+ * Is that column a key of some fingerprint?  Sets *fingerprint to which, without
+ * a cast that changes nothing.
+ */
+static bool
+is_key_column(Relation relation, AttrNumber number, Node **fingerprint)
 {
+	int			block;
+
+	if (number <= 0 || !TupleDescAttr(RelationGetDescr(relation), number - 1)->attgenerated ||
+		!simhash_is_key(build_column_default(relation, number), fingerprint, &block))
+		return false;
+	*fingerprint = simhash_unlabeled(*fingerprint);
+	return true;
+}
+
+/*
+ * Fail as the table has a column of that name, and say if it is a key of another
+ * fingerprint than the source: ALTER TABLE ... SET EXPRESSION leaves it so.
+ */
+static void
+refuse_name(Relation relation, const char *name, AttrNumber number, Node *source)
+{
+	Node	   *keyed = NULL;
+	bool		other = is_key_column(relation, number, &keyed) &&
+	!equal(keyed, simhash_unlabeled(source));
+
+	ereport(ERROR,
+			(errcode(ERRCODE_DUPLICATE_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" already exists",
+					name, RelationGetRelationName(relation)),
+			 other ? errdetail("It holds keys of %s, which no search for %s takes.",
+							   write_source(relation, keyed),
+							   write_source(relation, source)) : 0,
+			 errhint("Give other names for the key columns, or remove those that are there with simhash_drop_keys.")));
+}
+
+/* The four column names of the array, for the keys of the source. */
+static void
+get_column_names(ArrayType *array, Relation relation, Node *source,
+				 char *names[SH_BLOCKS])
+{
+	AttrNumber	number;
 	Datum	   *values;
 	int			n = simhash_get_elements(array, NAMEOID, NAMEDATALEN, false, TYPALIGN_CHAR,
 										 "names in argument \"columns\"", &values);
@@ -68,12 +114,9 @@ get_column_names(ArrayType *array, Oid table, char *names[SH_BLOCKS])
 	for (int i = 0; i < n; i++)
 	{
 		names[i] = NameStr(*DatumGetName(values[i]));
-		if (get_attnum(table, names[i]) != InvalidAttrNumber)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" of relation \"%s\" already exists",
-							names[i], get_rel_name(table)),
-					 errhint("Give other names for the key columns, or remove those that are there with simhash_drop_keys.")));
+		number = get_attnum(RelationGetRelid(relation), names[i]);
+		if (number != InvalidAttrNumber)
+			refuse_name(relation, names[i], number, source);
 	}
 }
 
@@ -185,7 +228,8 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 	Relation	relation = simhash_open_table(oid, AccessExclusiveLock, self,
 											  needs_table);
 	bool		generated;
-	char	   *source;
+	Node	   *source;
+	char	   *written;
 	char	   *include = "";
 	char	   *function;
 	char	   *prefix;
@@ -194,10 +238,12 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 
 	simhash_refuse_foreign_tables(oid, AccessExclusiveLock, "key columns",
 								  "A hamming index needs no columns, and serves those that are tables.");
-	get_column_names(PG_GETARG_ARRAYTYPE_P(2), oid, names);
+	source = read_source(relation, text_to_cstring(PG_GETARG_TEXT_PP(1)),
+						 &generated, PG_GETARG_BOOL(4) ? &include : NULL);
+	get_column_names(PG_GETARG_ARRAYTYPE_P(2), relation, source, names);
 	prefix = get_prefix(PG_GETARG_ARRAYTYPE_P(3), oid);
-	source = deparse_source(relation, text_to_cstring(PG_GETARG_TEXT_PP(1)),
-							&generated, PG_GETARG_BOOL(4) ? &include : NULL);
+	written = write_source(relation, source);
+
 	relation_close(relation, NoLock);
 
 	/* For a domain over bigint some other function might fit better. */
@@ -210,7 +256,7 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 						 "%s ADD COLUMN %s smallint GENERATED ALWAYS AS"
 						 " (%s((%s)::pg_catalog.int8, %d)) STORED",
 						 i > 0 ? "," : "", quote_identifier(names[i]),
-						 function, source, i);
+						 function, written, i);
 	if (generated)
 		run_as_owner(oid, command.data);
 	else
@@ -245,11 +291,9 @@ simhash_drop_keys(PG_FUNCTION_ARGS)
 	{
 		Form_pg_attribute column = TupleDescAttr(desc, i);
 		Node	   *fingerprint;
-		int			block;
 
-		if (column->attisdropped || column->attgenerated == '\0' ||
-			!simhash_is_key(build_column_default(relation, column->attnum),
-							&fingerprint, &block))
+		if (column->attisdropped ||
+			!is_key_column(relation, column->attnum, &fingerprint))
 			continue;
 		appendStringInfo(&command, "%s DROP COLUMN %s",
 						 found++ > 0 ? "," : "",
