@@ -306,11 +306,11 @@ read_compat(simhasher *hasher, const ShProfile *profile,
 	uint64_t	hashes[SH_BATCH];
 	size_t		n;
 
-	if (sh_compat_lowers(profile))
+	if (sh_compat_lower(profile) != NULL)
 	{
 		hasher->lower.n = 0;
-		make_room(hasher, &hasher->lower, SH_PYTHON_LOWER_BYTES(length));
-		length = sh_python_lower(hasher->lower.bytes, bytes, length, no_pause);
+		make_room(hasher, &hasher->lower, SH_LOWER_BYTES(length));
+		length = sh_compat_lower(profile) (hasher->lower.bytes, bytes, length, no_pause);
 		bytes = hasher->lower.bytes;
 	}
 	sh_compat_begin(&compat, profile, bytes, length, no_pause);
@@ -386,7 +386,7 @@ simhash(simhasher *hasher, const ShProfile *profile, const unsigned char *bytes,
 		read_compat(hasher, profile, bytes, length, add_to_sums);
 	else
 		sh_document_feed(document, bytes, length);
-	return sh_document_end(document, fingerprint) || sh_compat_profile(profile);
+	return sh_document_end(document, fingerprint);
 }
 
 /* The MinHash fingerprint, likewise. */

@@ -244,20 +244,14 @@ static bool
 simhash_family(const ShProfile *profile, text *document, int words,
 			   uint64 *result)
 {
-	static const uint64 ones = PG_UINT64_MAX;
 	ShDocument *reading = simhash_begin_document(profile);
 
 	reading->words = words;
 	if (sh_compat_profile(profile))
-	{
 		simhash_read_hashes(reading, document, add_features, reading);
-		/* With one more feature, half of the others are more than half. */
-		for (int w = 0; w < words && sh_compat_half(profile); w++)
-			sh_sums_add(&reading->sums[w], &ones, 1);
-	}
 	else
 		simhash_read_text(profile, document, feed_document, reading);
-	return sh_document_end(reading, result) || sh_compat_profile(profile);
+	return sh_document_end(reading, result);
 }
 
 /*

@@ -85,14 +85,14 @@ refuse_name(Relation relation, const char *name, AttrNumber number, Node *source
 	Node	   *keyed = NULL;
 	bool		other = is_key_column(relation, number, &keyed) &&
 	!equal(keyed, simhash_unlabeled(source));
+	const char *held = other ? write_source(relation, keyed) : NULL;
+	const char *wanted = other ? write_source(relation, source) : NULL;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_DUPLICATE_COLUMN),
 			 errmsg("column \"%s\" of relation \"%s\" already exists",
 					name, RelationGetRelationName(relation)),
-			 other ? errdetail("It holds keys of %s, which no search for %s takes.",
-							   write_source(relation, keyed),
-							   write_source(relation, source)) : 0,
+			 other ? errdetail("It holds keys of %s, which no search for %s takes.", held, wanted) : 0,
 			 errhint("Give other names for the key columns, or remove those that are there with simhash_drop_keys.")));
 }
 

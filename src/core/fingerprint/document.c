@@ -12,6 +12,8 @@
  */
 #include "core/fingerprint/document.h"
 
+#include "core/foreign/foreign.h"
+
 /*
  * Leave in the array those of n hashes of the document's features, in any
  * order, that add to the weight of their feature, and return how many.  One
@@ -95,13 +97,22 @@ sh_document_feed(ShDocument *document, const unsigned char *bytes,
 
 /*
  * End it, and write its fingerprint, of so many words.  False when the document has
- * no feature, hence no fingerprint.
+ * no feature, hence no fingerprint, but by the recipe of another program.  Where that
+ * makes a bit 1 that half of the features have, and not more, one feature more with all
+ * bits makes half of the others more than half.
  */
 bool
 sh_document_end(ShDocument *document, uint64_t *fingerprint)
 {
+	static const uint64_t ones = UINT64_MAX;
+	bool		compat = sh_compat_profile(document->profile);
+
 	sh_document_read_end(document, add_features, document);
 	for (int w = 0; w < document->words; w++)
+	{
+		if (compat && sh_compat_half(document->profile))
+			sh_sums_add(&document->sums[w], &ones, 1);
 		(void) sh_sums_fingerprint(&document->sums[w], &fingerprint[w]);
-	return document->sums[0].total > 0;
+	}
+	return compat || document->sums[0].total > 0;
 }
