@@ -411,7 +411,7 @@ unit-programs: $(UNIT:.c=.run)
 
 # Objects are kept from one run of tools/stage to the next.
 test/unit/%.run: test/unit/%.o $(UNIT_CORE)
-	$(CC) $(UNIT_CFLAGS) $(COPT) -o $@ $< $(UNIT_CORE) -lutf8proc -lm
+	$(CC) $(UNIT_CFLAGS) $(COPT) -pthread -o $@ $< $(UNIT_CORE) -lutf8proc -lm
 
 $(UNIT_CORE): $(UNIT_CORE_OBJS)
 	rm -f $@

@@ -31,7 +31,8 @@
 #include "libsimhash.h"
 
 /* Limits of the work done. */
-#define CHUNK_BYTES		((size_t) 256 * 1024)	/* of records, unless one is longer */
+#define CHUNK_BYTES		((size_t) 256 * 1024)	/* of a chunk, but for long
+												 * records */
 #define RECORD_MAX		((size_t) 2 * SIMHASHER_TEXT_MAX)
 #define JOBS_MAX		1024
 #define NESTED_MAX		1000	/* arrays and objects of JSON in each other */
@@ -82,7 +83,7 @@ typedef enum ShNotation
 static const char *const notations[] = {"decimal", "hex", "bits", NULL};
 
 /* What the arguments say; nothing of it changes once there are threads. */
-static struct
+typedef struct ShOptions
 {
 	ShFormat	format;
 	char		end;			/* of a record */
@@ -101,10 +102,9 @@ static struct
 	const char *name;			/* of the column that is added */
 	bool		progress;
 	uint64_t	secret;
-} options =
-{
-	.delimiter = '\0',.bits = 64,.name = "fp"
-};
+} ShOptions;
+
+static ShOptions options = {.bits = 64,.name = "fp"};
 
 /* What threads share, and take turns with. */
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
@@ -225,7 +225,8 @@ read_digits(const char **p, const char *end, int base, int most)
 static void
 unescape(ShBytes *text, const char *p, const char *end)
 {
-	static const char *const names = "bfnrtv", *const values = "\b\f\n\r\t\v";
+	static const char *const names = "bfnrtv",
+			   *const values = "\b\f\n\r\t\v";
 
 	while (p < end)
 	{
@@ -364,7 +365,8 @@ read_unicode(const char **p, const char *end, ShBytes *text)
 static const char *
 read_string(const char *p, const char *end, ShBytes *text)
 {
-	static const char *const names = "\"\\/bfnrt", *const values = "\"\\/\b\f\n\r\t";
+	static const char *const names = "\"\\/bfnrt",
+			   *const values = "\"\\/\b\f\n\r\t";
 
 	text->n = 0;
 	for (const char *start = p; p < end; start = p)
@@ -637,7 +639,7 @@ do_chunk(ShChunk *chunk, simhasher *hasher, const simhasher_profile *profile)
 
 		e = record_end(p, end);
 		last = e - (options.format > SH_NULL && e > p && e[-1] == '\r');
-		/* The end that COPY takes a "\." for, and blank lines between objects. */
+		/* What COPY takes for the end; blank lines between objects. */
 		none = (options.format == SH_TEXT && last - p == 2 && memcmp(p, "\\.", 2) == 0) ||
 			(options.format == SH_JSON && skip_blanks(p, last) == last);
 		wrong = none ? NULL : do_record(chunk, hasher, profile, p, last,
@@ -744,7 +746,7 @@ next_chunk(ShChunk *chunk)
 
 /* Show how far we are. */
 static void
-show_progress(const ShChunk *chunk, bool last)
+show_progress(uint64_t n, bool last)
 {
 	struct timespec now;
 	double		seconds;
@@ -757,7 +759,7 @@ show_progress(const ShChunk *chunk, bool last)
 	if (!last && seconds < shown + PROGRESS_EVERY)
 		return;
 	shown = seconds;
-	fprintf(stderr, "\r\033[K%" PRIu64 " records, %.1f MB, %.1f MB/s%s", chunk->before,
+	fprintf(stderr, "\r\033[K%" PRIu64 " records, %.1f MB, %.1f MB/s%s", n,
 			(double) bytes_done / 1e6, (double) bytes_done / 1e6 / seconds,
 			last ? "\n" : "");
 }
@@ -780,7 +782,7 @@ write_chunk(ShChunk *chunk)
 	if (chunk->wrong != NULL)
 		die(1, "record %" PRIu64 ": %s", chunk->wrong_record, chunk->wrong);
 	bytes_done += chunk->in.n;
-	show_progress(chunk, false);
+	show_progress(chunk->before, false);
 	turn++;
 	pthread_cond_broadcast(&written);
 	pthread_mutex_unlock(&writing);
@@ -992,6 +994,6 @@ main(int argc, char **argv)
 	work(NULL);
 	for (int i = 1; i < jobs; i++)
 		pthread_join(threads[i], NULL);
-	show_progress(&(ShChunk) {.before = records}, true);
+	show_progress(records, true);
 	return 0;
 }
