@@ -34,8 +34,9 @@ build()
 	make -s -j"$(nproc)" ${CC:+CC="$CC"} fuzz-objects
 	for file in $targets; do
 		echo "$work/${file%.c}" "test/fuzz/$file"
-	done | xargs -P "$(nproc)" -n 2 clang $flags -Wall -Wextra -Isrc \
+	done | xargs -P "$(nproc)" -n 2 clang $flags -Wall -Wextra -Isrc -Ilib \
 		-Itest/fuzz -fsanitize=fuzzer,address,undefined test/unit/fuzz/core/*/*.o \
+		lib/libsimhash.c \
 		-lutf8proc -lm -o
 }
 
