@@ -165,6 +165,17 @@ append(ShBytes *buffer, const char *bytes, size_t n)
 
 /* --- fields ---------------------------------------------------------------- */
 
+/* Is the byte at p escaped, in COPY's format text, by what is before it from start on? */
+static bool
+is_escaped(const char *start, const char *p)
+{
+	size_t		escapes = 0;
+
+	while (p - escapes > start && *(p - escapes - 1) == '\\')
+		escapes++;
+	return options.format == SH_TEXT && escapes % 2 == 1;
+}
+
 /* The end of the record at p, or end if it is not complete. */
 static const char *
 record_end(const char *p, const char *end)
@@ -173,8 +184,6 @@ record_end(const char *p, const char *end)
 
 	for (; p < end; p++)
 	{
-		size_t		escapes = 0;
-
 		if (options.format == SH_CSV)
 		{
 			while (p < end && *p != options.end && *p != '"')
@@ -189,10 +198,7 @@ record_end(const char *p, const char *end)
 		p = memchr(p, options.end, (size_t) (end - p));
 		if (p == NULL)
 			return end;
-		while (options.format == SH_TEXT && p - escapes > start &&
-			   *(p - escapes - 1) == '\\')
-			escapes++;
-		if (escapes % 2 == 0)
+		if (!is_escaped(start, p))
 			return p;
 	}
 	return end;
@@ -223,46 +229,41 @@ read_digits(const char **p, const char *end, int base, int most)
 	return value;
 }
 
-/* Append what a field of COPY's format text stands for. */
+/* Append what a field of COPY's format text stands for, which is no longer than it. */
 static void
 unescape(ShBytes *text, const char *p, const char *end)
 {
-	static const char *const names = "bfnrtv",
-			   *const values = "\b\f\n\r\t\v";
+	char	   *to = make_room(text, (size_t) (end - p));
 
 	while (p < end)
 	{
 		const char *escape = memchr(p, '\\', (size_t) (end - p));
-		const char *name;
-		char		byte;
-		int			value = -1;
+		size_t		n = (size_t) ((escape == NULL ? end : escape) - p);
 
-		append(text, p, (size_t) ((escape == NULL ? end : escape) - p));
-		if (escape == NULL)
-			return;
-		p = escape + 1;
+		memcpy(to, p, n);
+		to += n;
+		p += n;
 		if (p == end)
-			byte = '\\';
+			break;
+		p++;
+		if (p == end)
+			*to++ = '\\';
+		else if (*p >= '0' && *p <= '7')
+			*to++ = (char) read_digits(&p, end, 8, 3);
+		else if (*p == 'x' && end - p > 1 && hex_value(p[1]) >= 0)
+		{
+			p++;
+			*to++ = (char) read_digits(&p, end, 16, 2);
+		}
 		else
 		{
-			byte = *p;
-			name = strchr(names, byte);
-			if (byte >= '0' && byte <= '7')
-				value = read_digits(&p, end, 8, 3);
-			else if (byte == 'x' && end - p > 1 && hex_value(p[1]) >= 0)
-			{
-				p++;
-				value = read_digits(&p, end, 16, 2);
-			}
-			else
-			{
-				byte = name != NULL && byte != '\0' ? values[name - names] : byte;
-				p++;
-			}
-			byte = value >= 0 ? (char) value : byte;
+			char		c = *p++;
+
+			*to++ = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' :
+				c == 'b' ? '\b' : c == 'f' ? '\f' : c == 'v' ? '\v' : c;
 		}
-		append(text, &byte, 1);
 	}
+	text->n = (size_t) (to - text->bytes);
 }
 
 /*
@@ -296,8 +297,14 @@ read_field(ShBytes *text, const char **p, const char *end, const char **field,
 		quoted = true;
 		start = at + 1;
 	}
-	for (; options.format != SH_CSV && at < end && *at != options.delimiter; at++)
-		at += options.format == SH_TEXT && *at == '\\' && at + 1 < end;
+	for (; options.format != SH_CSV; at++)
+	{
+		at = memchr(at, options.delimiter, (size_t) (end - at));
+		if (at == NULL)
+			at = end;
+		if (at == end || !is_escaped(start, at))
+			break;
+	}
 	*p = at;
 	*field = start;
 	*length = (size_t) (at - start);

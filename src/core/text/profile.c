@@ -28,10 +28,10 @@
  * Part of the specification: what a name ends with by markup, and if it folds; and
  * what stands before a seed, and how long that is.
  */
-static const char *const markup_suffixes[SH_MARKUPS] = {
-	"", "-html", "-article"
-};
 #define FOLD		"-fold"
+static const char *const markup_tails[SH_MARKUPS][2] = {
+	{"", FOLD}, {"-html", "-html" FOLD}, {"-article", "-article" FOLD}
+};
 #define SEED		"-seed-"
 #define SEED_DIGITS	19
 
@@ -166,11 +166,27 @@ find_made(ShProfiles *profiles, const ShProfile *recipe)
 	return NULL;
 }
 
+/* Add a number to a name, which has room for the longest one that is made. */
+static void
+add_number(char *name, uint64_t number)
+{
+	char		digits[SEED_DIGITS + 2];
+	char	   *p = &digits[SEED_DIGITS + 1];
+
+	*p = '\0';
+	do
+		*--p = (char) ('0' + number % 10);
+	while ((number /= 10) > 0);
+	strcat(name, p);
+}
+
 /*
  * The profile of a recipe, which is made if it was not; NULL if there is no memory.
+ * Behind the name that the recipe has comes a tail, and the seed if there is one: most
+ * are found, and need no name.
  */
 static const ShProfile *
-find_or_make(ShProfiles *profiles, const ShProfile *recipe)
+find_or_make(ShProfiles *profiles, const ShProfile *recipe, const char *tail)
 {
 	const ShProfile *found = find_made(profiles, recipe);
 	ShMade	  **list = list_of_made(profiles, recipe);
@@ -182,6 +198,9 @@ find_or_make(ShProfiles *profiles, const ShProfile *recipe)
 	if (one == NULL)
 		return NULL;
 	one->profile = *recipe;
+	strcat(one->profile.name, tail);
+	if (recipe->seed != 0)
+		add_number(one->profile.name, recipe->seed);
 	one->next = *list;
 	*list = one;
 	profiles->seeded += recipe->seed != 0;
@@ -200,20 +219,6 @@ sh_profiles_release(ShProfiles *profiles, void (*release) (void *))
 			release(one);
 		}
 	}
-}
-
-/* Add a number to a name, which has room for the longest one that is made. */
-static void
-add_number(char *name, uint64_t number)
-{
-	char		digits[SEED_DIGITS + 2];
-	char	   *p = &digits[SEED_DIGITS + 1];
-
-	*p = '\0';
-	do
-		*--p = (char) ('0' + number % 10);
-	while ((number /= 10) > 0);
-	strcat(name, p);
 }
 
 /*
@@ -240,6 +245,7 @@ find_by_pattern(ShProfiles *profiles, const ShPattern *pattern, const char *p)
 	ShProfile	recipe = {
 		.unit = pattern->unit,.description = pattern->description
 	};
+	const ShProfile *found;
 
 	recipe.min = recipe.max = read_size(&p);
 	if (p[0] == '-' && p[1] >= '0' && p[1] <= '9')
@@ -266,6 +272,9 @@ find_by_pattern(ShProfiles *profiles, const ShPattern *pattern, const char *p)
 		if (same_recipe(&sh_profiles[i], &recipe))
 			return &sh_profiles[i];
 	}
+	found = find_made(profiles, &recipe);
+	if (found != NULL)
+		return found;
 	strcpy(recipe.name, pattern->prefix);
 	add_number(recipe.name, (uint64_t) recipe.min);
 	if (recipe.max > recipe.min)
@@ -275,7 +284,7 @@ find_by_pattern(ShProfiles *profiles, const ShPattern *pattern, const char *p)
 	}
 	if (recipe.damping != usual_damping(&recipe))
 		strcat(strcat(recipe.name, "-"), damping_names[recipe.damping]);
-	return find_or_make(profiles, &recipe);
+	return find_or_make(profiles, &recipe, "");
 }
 
 /* The profile of a name with nothing behind its damping, or NULL. */
@@ -336,16 +345,13 @@ read_first(ShProfiles *profiles, const ShProfile *bare, ShMarkup markup, bool fo
 	if (folds)
 	{
 		recipe.folds = true;
-		strcat(recipe.name, FOLD);
-		found = find_or_make(profiles, &recipe);
+		found = find_or_make(profiles, &recipe, FOLD);
 	}
 	if (markup != SH_MARKUP_NONE && found != NULL)
 	{
 		recipe.markup = markup;
 		recipe.of_text = found;
-		strcpy(recipe.name, bare->name);
-		strcat(strcat(recipe.name, markup_suffixes[markup]), folds ? FOLD : "");
-		found = find_or_make(profiles, &recipe);
+		found = find_or_make(profiles, &recipe, markup_tails[markup][folds]);
 	}
 	return found;
 }
@@ -376,7 +382,7 @@ read_name(ShProfiles *profiles, const char *name, size_t length, uint64_t *seed)
 	if (tail != NULL)
 		*tail = '\0';
 	folds = take_suffix(bare, FOLD);
-	while (!take_suffix(bare, markup_suffixes[markup]))
+	while (!take_suffix(bare, markup_tails[markup][false]))
 		markup--;
 	found = find_bare(profiles, bare);
 	/* Other programs read texts, do not fold, and hash as they do. */
@@ -410,8 +416,6 @@ with_seed(const ShProfile *plain, uint64_t seed)
 
 	recipe.seed = seed;
 	recipe.plain = plain;
-	strcat(recipe.name, SEED);
-	add_number(recipe.name, seed);
 	return recipe;
 }
 
@@ -426,7 +430,7 @@ sh_profile_seeded(ShProfiles *profiles, const ShProfile *profile, uint64_t seed)
 	const ShProfile *plain = sh_profile_plain(profile);
 	ShProfile	recipe = with_seed(plain, seed);
 
-	return seed == 0 ? plain : find_or_make(profiles, &recipe);
+	return seed == 0 ? plain : find_or_make(profiles, &recipe, SEED);
 }
 
 /*
@@ -445,7 +449,7 @@ sh_profile_find(ShProfiles *profiles, const char *name, size_t length)
 	recipe = with_seed(plain, seed);
 	if (sh_profiles_full(profiles))
 		return find_made(profiles, &recipe);
-	return find_or_make(profiles, &recipe);
+	return find_or_make(profiles, &recipe, SEED);
 }
 
 /* What users call a unit: the names are in the order of ShUnit. */
