@@ -278,14 +278,14 @@ STAGE = PG_CONFIG='$(PG_CONFIG)' OLD_PG_CONFIG='$(OLD_PG_CONFIG)' \
 .DEFAULT_GOAL := all
 .PHONY: help setup test staged-test soak report screenshot demo unit \
 	unit-programs calls-objects fuzz-objects matrix asserts setup-for-asserts setup-for-demo sanitize sqlsmith citus pgvector indent lint \
-	bench bench-quality deb dist lib install-lib wasm
+	bench bench-quality deb dist lib lib-install wasm
 
 help:
 	@sed -n 's/^# make/make/p' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "make lib                     the library and the program of lib/, in lib/build: no"
 	@echo "                             PostgreSQL is needed"
-	@echo "make install-lib PREFIX= LIBDIR= DESTDIR=   install them, in /usr/local"
+	@echo "make lib-install PREFIX= LIBDIR= DESTDIR=   install them, in /usr/local"
 	@echo "make wasm                    lib/build/libsimhash.wasm, for lib/javascript"
 	@echo "make setup                   install by apt what these need"
 	@echo "make unit                    unit tests of src/core, under sanitizers"
@@ -443,7 +443,7 @@ test/unit/fuzz/%.o: src/%.c
 		-fsanitize=fuzzer-no-link,address,undefined -Isrc -c -o $@ $<
 
 # The shared library, the static one, of which no other name is seen, and the program.
-lib: $(LIB_SHARED) lib/build/libsimhash.a lib/build/libsimhash.pc $(LIB_PROGRAM)
+lib: $(LIB_SHARED) lib/build/libsimhash.a $(LIB_PROGRAM)
 
 lib/build/%.o: lib/%.c
 	@mkdir -p $(@D)
@@ -467,9 +467,6 @@ lib/build/libsimhash.a: $(LIB_OBJS)
 	rm -f $@
 	$(AR) rc $@ lib/build/all.o
 
-lib/build/libsimhash.pc: lib/libsimhash.pc.in lib/.flags
-	sed 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@version@|$(LIB_VERSION)|' $< >$@
-
 $(LIB_PROGRAM): lib/build/simhash-texts.o lib/build/libsimhash.a
 	$(CC) $(LIB_CFLAGS) $(COPT) $(LDFLAGS_LIB) -pthread -o $@ $^ $(LIB_LIBS)
 
@@ -481,14 +478,15 @@ lib/build/libsimhash.wasm: lib/javascript/build lib/libsimhash.h $(LIB_SOURCES) 
 	@mkdir -p $(@D)
 	lib/javascript/build $@ $(LIB_SOURCES)
 
-install-lib: lib
+lib-install: lib
 	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(LIBDIR)/pkgconfig' \
 		'$(DESTDIR)$(PREFIX)/include' '$(DESTDIR)$(PREFIX)/share/man/man1'
 	install -m 755 $(LIB_PROGRAM) '$(DESTDIR)$(PREFIX)/bin/'
 	install -m 644 $(LIB_SHARED) lib/build/libsimhash.a '$(DESTDIR)$(LIBDIR)/'
 	ln -sf $(notdir $(LIB_SHARED)) '$(DESTDIR)$(LIBDIR)/$(LIB_SONAME)'
 	ln -sf $(LIB_SONAME) '$(DESTDIR)$(LIBDIR)/libsimhash.so'
-	install -m 644 lib/build/libsimhash.pc '$(DESTDIR)$(LIBDIR)/pkgconfig/'
+	sed 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@version@|$(LIB_VERSION)|' \
+		lib/libsimhash.pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/libsimhash.pc'
 	install -m 644 lib/libsimhash.h '$(DESTDIR)$(PREFIX)/include/'
 	install -m 644 lib/simhash-texts.1 '$(DESTDIR)$(PREFIX)/share/man/man1/'
 
