@@ -436,27 +436,27 @@ hash_xxh3(const ShCompat *compat)
 /* The implementations, by the units that they cut into. */
 static const ShScheme schemes[] = {
 	[SH_UNIT_PYTHON_LETTER - SH_UNIT_COMPAT] =
-	{next_letter, hash_md5_last, 0, sh_python_lower, false, SHORT_JOINED, ""},
+	{next_letter, hash_md5_last, 0, sh_python_lower, false, SHORT_JOINED, "", false},
 	[SH_UNIT_PYTHON_WORD - SH_UNIT_COMPAT] =
-	{next_python_word, hash_md5_first, 0, sh_python_lower, false, SHORT_NONE, " "},
+	{next_python_word, hash_md5_first, 0, sh_python_lower, false, SHORT_NONE, " ", false},
 	[SH_UNIT_BYTE - SH_UNIT_COMPAT] =
-	{next_byte, hash_crc32c, 0, NULL, false, SHORT_WHOLE, ""},
+	{next_byte, hash_crc32c, 0, NULL, false, SHORT_WHOLE, "", false},
 	[SH_UNIT_BYTE_CI - SH_UNIT_COMPAT] =
-	{next_byte, hash_crc32c, 0x20, NULL, false, SHORT_WHOLE, ""},
+	{next_byte, hash_crc32c, 0x20, NULL, false, SHORT_WHOLE, "", false},
 	[SH_UNIT_UTF8 - SH_UNIT_COMPAT] =
-	{next_character, hash_crc32c, 0, NULL, true, SHORT_WHOLE, ""},
+	{next_character, hash_crc32c, 0, NULL, true, SHORT_WHOLE, "", false},
 	[SH_UNIT_UTF8_CI - SH_UNIT_COMPAT] =
-	{next_character, hash_crc32c, 0x20, NULL, true, SHORT_WHOLE, ""},
+	{next_character, hash_crc32c, 0x20, NULL, true, SHORT_WHOLE, "", false},
 	[SH_UNIT_CLICKHOUSE_WORD - SH_UNIT_COMPAT] =
 	{next_clickhouse_word, hash_crc32c, 0, NULL, false,
-	SHORT_JOINED_IF_ANY, " "},
+	SHORT_JOINED_IF_ANY, " ", false},
 	[SH_UNIT_CLICKHOUSE_WORD_CI - SH_UNIT_COMPAT] =
 	{next_clickhouse_word, hash_crc32c, 0x20, NULL, false,
-	SHORT_JOINED_IF_ANY, " "},
+	SHORT_JOINED_IF_ANY, " ", false},
 	[SH_UNIT_JAVA_WORD - SH_UNIT_COMPAT] =
-	{next_java_word, hash_java, 0, NULL, false, SHORT_NONE, ""},
+	{next_java_word, hash_java, 0, NULL, false, SHORT_NONE, "", false},
 	[SH_UNIT_DAFT_CHARACTER - SH_UNIT_COMPAT] =
-	{next_character, hash_xxh3, 0, NULL, false, SHORT_NONE, ""},
+	{next_character, hash_xxh3, 0, NULL, false, SHORT_NONE, "", false},
 	[SH_UNIT_GO_WORD - SH_UNIT_COMPAT] =
 	{next_go_word, hash_fnv, 0, lower_go, false, SHORT_NONE, "", true}
 };
