@@ -1,0 +1,173 @@
+--
+-- Near-duplicates where no extension may be installed: SQL and PL/pgSQL alone, to be
+-- run by any role that may create a schema, on PostgreSQL 13 to 19, and on PGlite.
+-- SPDX-License-Identifier: PostgreSQL
+--
+--     SELECT plain.add_keys('docs');      columns, indexes, and docs_near(q, k)
+--     SELECT plain.add_guard('docs', 3);  a trigger that refuses near-duplicates
+--
+-- docs has a column fp, bigint, that a program fills with fingerprints of 64 bits, and
+-- a column id.  docs/without.md has more, and how the extension takes over.
+--
+-- A fingerprint has four blocks of 16 bits.  Within distance k = 4a + r, two
+-- fingerprints differ in at most a bits in one of the blocks 0 to r, or in at most
+-- a - 1 in one of the others.  So docs_near looks up the keys of each block that are so
+-- near, by index-only scans: 4 keys for k = 3, 188 for k = 8.  A row that several
+-- blocks find counts for the first of them.
+--
+
+CREATE SCHEMA plain;
+
+-- Bodies of functions are bound to what they name, whatever is renamed.  PostgreSQL 13
+-- has neither these nor bit_count: there they are text, and slower.
+CREATE FUNCTION plain.make(signature text, body text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'CREATE FUNCTION ' || signature ||
+		CASE WHEN current_setting('server_version_num')::integer < 140000
+		THEN ' AS ' || quote_literal(body) ELSE ' BEGIN ATOMIC ' || body || '; END' END;
+END $$;
+
+SELECT plain.make('plain.hamming(a bigint, b bigint) RETURNS integer
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE',
+	CASE WHEN current_setting('server_version_num')::integer < 140000
+	THEN $$SELECT length(replace((a # b)::bit(64)::text, '0', ''))$$
+	ELSE $$SELECT bit_count((a # b)::bit(64))::integer$$ END);
+
+-- The block by which a search within k finds a row that differs in the bits x.
+SELECT plain.make('plain.block(x bigint, k integer) RETURNS integer
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE',
+	$$SELECT CASE
+		WHEN plain.hamming(x >> 48 & 65535, 0) <= k / 4 THEN 0
+		WHEN plain.hamming(x >> 32 & 65535, 0) <= k / 4 - (1 > k % 4)::integer THEN 1
+		WHEN plain.hamming(x >> 16 & 65535, 0) <= k / 4 - (2 > k % 4)::integer THEN 2
+		ELSE 3 END$$);
+
+-- The keys to look up in block b: those that differ from q's in at most radius bits.
+-- Bit 16 is outside the key, so i and j stand for two bits, one, or none.
+CREATE FUNCTION plain.keys(q bigint, b integer, k integer) RETURNS smallint[]
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+	key integer := (q << 16 * b) >> 48;
+	radius integer := k / 4 - (b > k % 4)::integer;
+BEGIN
+	IF radius < 0 THEN
+		RETURN '{}';
+	ELSIF radius = 0 THEN
+		RETURN ARRAY[key];
+	ELSIF radius > 2 THEN
+		RAISE EXCEPTION 'distance % is more than 11', k
+		USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	RETURN ARRAY(SELECT ((key # ((1 << i) | (1 << j))) << 16 >> 16)::smallint
+		FROM generate_series(0, 16) AS i, generate_series(
+			CASE radius WHEN 1 THEN 16 ELSE least(i + 1, 16) END, 16) AS j);
+END $$;
+
+-- Give a table four key columns, their indexes, and a function of its name:
+-- docs_near(q, k) returns id, fp and distance of the rows within k bits of q, k <= 11.
+CREATE FUNCTION plain.add_keys(tab regclass, id name DEFAULT 'id', fp name DEFAULT 'fp')
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	near text;
+	type text;
+	arms text[];
+BEGIN
+	SELECT format('%I.%I', relnamespace::regnamespace::name, relname || '_near'),
+		format_type(i.atttypid, NULL) INTO near, type
+	FROM pg_class AS c JOIN pg_attribute AS i ON i.attrelid = c.oid AND i.attname = id
+	JOIN pg_attribute AS f ON f.attrelid = c.oid AND f.attname = fp
+		AND f.atttypid = 'bigint'::regtype
+	WHERE c.oid = tab;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION '% has no column "%", or no column "%" of type bigint', tab, id, fp
+		USING ERRCODE = 'undefined_column';
+	END IF;
+	EXECUTE (SELECT format('ALTER TABLE %s ', tab) || string_agg(format(
+		'ADD k%s smallint GENERATED ALWAYS AS (((%I << 16 * %1$s) >> 48)::smallint) STORED',
+		b, fp), ', ') FROM generate_series(0, 3) AS b);
+	FOR b IN 0..3 LOOP
+		EXECUTE format('CREATE INDEX ON %s (k%s) INCLUDE (%I, %I)', tab, b, fp, id);
+		arms[b] := format('SELECT t.%I, t.%I, plain.hamming(t.%2$I, $1) FROM %s AS t
+			WHERE t.k%s = ANY (plain.keys($1, %4$s, $2)) AND plain.hamming(t.%2$I, $1) <= $2
+			AND plain.block(t.%2$I # $1, $2) = %4$s', id, fp, tab, b);
+	END LOOP;
+	PERFORM plain.make(format('%s(q bigint, k integer DEFAULT 3)
+		RETURNS TABLE (id %s, fp bigint, distance integer)
+		LANGUAGE sql STABLE PARALLEL SAFE ROWS 10', near, type),
+		array_to_string(arms, ' UNION ALL '));
+END $$;
+
+-- Have a table that has the keys refuse rows within k bits of another, or leave them
+-- out where action is 'skip'.  The guard looks up rows with the rights of the table's
+-- owner, and says nothing of the row that it finds.
+--
+-- A row locks the pieces of its fingerprint, at least one of which two rows within k
+-- have in common, until the transaction ends; then it is looked up in a new snapshot,
+-- which has what other transactions have committed.  From its row 257 on a transaction
+-- takes one lock for all rows instead, which the others hold shared: there is not room
+-- for any number of locks.
+CREATE FUNCTION plain.add_guard(tab regclass, k integer DEFAULT 3,
+	action text DEFAULT 'reject', fp name DEFAULT 'fp')
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $make$
+DECLARE
+	near text;
+	guard text;
+BEGIN
+	SELECT format('%I.%I', relnamespace::regnamespace::name, relname || '_near'),
+		format('%I.%I', relnamespace::regnamespace::name, relname || '_guard')
+	INTO near, guard
+	FROM pg_class WHERE oid = tab AND pg_get_userbyid(relowner) = current_user;
+	IF NOT FOUND OR k NOT BETWEEN 0 AND 11 OR action NOT IN ('reject', 'skip') THEN
+		RAISE EXCEPTION 'only the owner of % makes a guard, k is 0 to 11, the action reject or skip', tab
+		USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	EXECUTE format($format$
+CREATE FUNCTION %1$s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET row_security = off
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
+AS $guard$
+DECLARE
+	root oid := coalesce(pg_partition_root(tg_relid), tg_relid);
+	pieces CONSTANT integer := greatest(%3$s + 1, 4);
+	guarded integer;
+	others integer;
+BEGIN
+	IF new.%4$I IS NULL OR new.%4$I = old.%4$I THEN
+		RETURN new;
+	ELSIF current_setting('transaction_isolation') NOT LIKE 'read %%' THEN
+		RAISE EXCEPTION 'near-duplicates are kept out at isolation level read committed only'
+		USING ERRCODE = 'feature_not_supported',
+			HINT = 'Use BEGIN ISOLATION LEVEL READ COMMITTED.';
+	END IF;
+
+	guarded := 1 + coalesce(nullif(current_setting('plain.guarded', true), ''), '0')::integer;
+	PERFORM set_config('plain.guarded', guarded::text, true);
+	IF guarded > 256 THEN
+		PERFORM pg_advisory_xact_lock(root::integer, -1);
+	ELSE
+		PERFORM pg_advisory_xact_lock_shared(root::integer, -1);
+		FOR i IN 0 .. pieces - 1 LOOP
+			PERFORM pg_advisory_xact_lock(root::integer, i << 16 |
+				(new.%4$I >> 64 * i / pieces
+				& ((1 << 64 * (i + 1) / pieces - 64 * i / pieces) - 1))::integer);
+		END LOOP;
+	END IF;
+
+	-- An update may find its own row, as it was.
+	SELECT count(*) INTO others FROM (SELECT FROM %2$s(new.%4$I, %3$s) LIMIT 2) AS n;
+	IF others <= coalesce(plain.hamming(old.%4$I, new.%4$I) <= %3$s, false)::integer THEN
+		RETURN new;
+	-- An update that moves a row to another partition inserts it: left out, it is lost.
+	ELSIF tg_argv[0] = 'skip' AND tg_op = 'INSERT' AND root = tg_relid THEN
+		RETURN NULL;
+	END IF;
+	RAISE EXCEPTION 'row is a near-duplicate of another in table "%%"', tg_table_name
+	USING ERRCODE = 'exclusion_violation', CONSTRAINT = tg_name,
+		SCHEMA = tg_table_schema, TABLE = tg_table_name,
+		HINT = format('SELECT * FROM %2$s(%%s, %3$s) shows those that you may see.', new.%4$I);
+END $guard$;
+REVOKE ALL ON FUNCTION %1$s() FROM PUBLIC;
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON %5$s
+FOR EACH ROW EXECUTE FUNCTION %1$s(%6$L)$format$, guard, near, k, fp, tab, action);
+END $make$;
