@@ -21,7 +21,7 @@ prepare()
 		\o /dev/null
 		\i share/plain.sql
 		CREATE TABLE plain_docs AS SELECT id, fp FROM docs;
-		SELECT plain.add_keys('plain_docs');
+		CALL plain.add_keys('plain_docs');
 		CREATE TABLE plain_keyed AS SELECT id, fp FROM docs;
 		SELECT simhash_add_keys('plain_keyed', 'fp');
 		CREATE SEQUENCE IF NOT EXISTS fresh START 1000000001;
@@ -62,7 +62,10 @@ measure()
 		emit "plain.sql, k=$k" "${us[plain $k]}" us 'hamming index' "${us[hamming $k]}"
 	done
 
-	guarded plain_docs "SELECT plain.add_guard('plain_docs');"
+	emit 'size, plain.sql' "$(ask "SELECT sum(pg_relation_size(indexrelid)) / $1.0
+		FROM pg_index WHERE indrelid = 'plain_docs'::regclass")" bytes/row
+
+	guarded plain_docs "CALL plain.add_guard('plain_docs');"
 	guarded plain_keyed "CREATE TRIGGER guard BEFORE INSERT ON plain_keyed FOR EACH ROW
 		EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');"
 	guarded docs "CREATE TRIGGER guard BEFORE INSERT ON docs FOR EACH ROW

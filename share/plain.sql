@@ -3,8 +3,8 @@
 -- run by any role that may create a schema, on PostgreSQL 13 to 19, and on PGlite.
 -- SPDX-License-Identifier: PostgreSQL
 --
---     SELECT plain.add_keys('docs');      columns, indexes, and docs_near(q, k)
---     SELECT plain.add_guard('docs', 3);  a trigger that refuses near-duplicates
+--     CALL plain.add_keys('docs');      columns, indexes, and docs_near(q, k)
+--     CALL plain.add_guard('docs', 3);  a trigger that refuses near-duplicates
 --
 -- docs has a column fp, bigint, that a program fills with fingerprints of 64 bits, and
 -- a column id.  docs/without.md has more, and how the extension takes over.
@@ -20,7 +20,7 @@ CREATE SCHEMA plain;
 
 -- Bodies of functions are bound to what they name, whatever is renamed.  PostgreSQL 13
 -- has neither these nor bit_count: there they are text, and slower.
-CREATE FUNCTION plain.make(signature text, body text) RETURNS void
+CREATE PROCEDURE plain.make(signature text, body text)
 LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE 'CREATE FUNCTION ' || signature ||
@@ -28,14 +28,14 @@ BEGIN
 		THEN ' AS ' || quote_literal(body) ELSE ' BEGIN ATOMIC ' || body || '; END' END;
 END $$;
 
-SELECT plain.make('plain.hamming(a bigint, b bigint) RETURNS integer
+CALL plain.make('plain.hamming(a bigint, b bigint) RETURNS integer
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE',
 	CASE WHEN current_setting('server_version_num')::integer < 140000
 	THEN $$SELECT length(replace((a # b)::bit(64)::text, '0', ''))$$
 	ELSE $$SELECT bit_count((a # b)::bit(64))::integer$$ END);
 
 -- The block by which a search within k finds a row that differs in the bits x.
-SELECT plain.make('plain.block(x bigint, k integer) RETURNS integer
+CALL plain.make('plain.block(x bigint, k integer) RETURNS integer
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE',
 	$$SELECT CASE
 		WHEN plain.hamming(x >> 48 & 65535, 0) <= k / 4 THEN 0
@@ -66,8 +66,8 @@ END $$;
 
 -- Give a table four key columns, their indexes, and a function of its name:
 -- docs_near(q, k) returns id, fp and distance of the rows within k bits of q, k <= 11.
-CREATE FUNCTION plain.add_keys(tab regclass, id name DEFAULT 'id', fp name DEFAULT 'fp')
-RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+CREATE PROCEDURE plain.add_keys(tab regclass, id name DEFAULT 'id', fp name DEFAULT 'fp')
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	near text;
 	type text;
@@ -92,7 +92,7 @@ BEGIN
 			WHERE t.k%s = ANY (plain.keys($1, %4$s, $2)) AND plain.hamming(t.%2$I, $1) <= $2
 			AND plain.block(t.%2$I # $1, $2) = %4$s', id, fp, tab, b);
 	END LOOP;
-	PERFORM plain.make(format('%s(q bigint, k integer DEFAULT 3)
+	CALL plain.make(format('%s(q bigint, k integer DEFAULT 3)
 		RETURNS TABLE (id %s, fp bigint, distance integer)
 		LANGUAGE sql STABLE PARALLEL SAFE ROWS 10', near, type),
 		array_to_string(arms, ' UNION ALL '));
@@ -107,9 +107,9 @@ END $$;
 -- which has what other transactions have committed.  From its row 257 on a transaction
 -- takes one lock for all rows instead, which the others hold shared: there is not room
 -- for any number of locks.
-CREATE FUNCTION plain.add_guard(tab regclass, k integer DEFAULT 3,
+CREATE PROCEDURE plain.add_guard(tab regclass, k integer DEFAULT 3,
 	action text DEFAULT 'reject', fp name DEFAULT 'fp')
-RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $make$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $make$
 DECLARE
 	near text;
 	guard text;
@@ -118,9 +118,12 @@ BEGIN
 		format('%I.%I', relnamespace::regnamespace::name, relname || '_guard')
 	INTO near, guard
 	FROM pg_class WHERE oid = tab AND pg_get_userbyid(relowner) = current_user;
-	IF NOT FOUND OR k NOT BETWEEN 0 AND 11 OR action NOT IN ('reject', 'skip') THEN
-		RAISE EXCEPTION 'only the owner of % makes a guard, k is 0 to 11, the action reject or skip', tab
-		USING ERRCODE = 'invalid_parameter_value';
+	IF NOT EXISTS (SELECT FROM pg_proc WHERE oid = to_regprocedure(near || '(bigint, integer)')
+		AND pg_get_userbyid(proowner) = current_user)
+		OR k NOT BETWEEN 0 AND 11 OR action NOT IN ('reject', 'skip') THEN
+		RAISE EXCEPTION 'no guard within % of % by "%"', k, tab, action
+		USING ERRCODE = 'invalid_parameter_value', HINT = 'The owner of a table, after '
+			'plain.add_keys, makes a guard within 0 to 11, by "reject" or "skip".';
 	END IF;
 	EXECUTE format($format$
 CREATE FUNCTION %1$s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER

@@ -184,7 +184,7 @@ def environment(directory, database, url):
     modules = os.environ.get('NODE_MODULES', '/usr/share/nodejs')
     os.symlink(modules, directory + '/node_modules')
     return dict(
-        os.environ, PGDATABASE=database, JDBC_URL=url % database,
+        os.environ, PGDATABASE=database, JDBC_URL=url % database, TREE=os.getcwd(),
         PYTHONUNBUFFERED='1', NODE_PATH=modules,
         GO111MODULE='off', GOPATH='/usr/share/gocode')
 

@@ -54,7 +54,7 @@ FROM generate_series(-4, 120) AS n JOIN docs ON "the id" = n;
 CREATE TABLE near AS SELECT * FROM (
 	SELECT n, "the id", "the fp", length(replace(("the fp" # asked.q)::bit(64)::text, '0', ''))
 		AS distance FROM asked, docs) AS s WHERE distance <= 11;
-SELECT plain.add_keys('docs', 'the id', 'the fp');
+CALL plain.add_keys('docs', 'the id', 'the fp');
 GRANT SELECT ON docs, asked TO plain_reader;
 END
 $node->safe_psql('postgres', 'VACUUM ANALYZE docs, asked');
@@ -126,6 +126,10 @@ is(as_owner('SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM docs_near(-2, 8
 my $plan = $node->safe_psql('postgres', 'EXPLAIN SELECT * FROM docs_near(17, 8)',
 	extra_params => $reader);
 unlike($plan, qr/Seq Scan/, 'keys serve under row security') or diag($plan);
+is($node->safe_psql('postgres', <<'END', extra_params => $reader), "t\n0", 'and so in a join');
+SELECT count(*) > 50 FROM asked, docs_near((SELECT asked.q), 8);
+SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = 'docs'
+END
 
 # A search is bound to the table, the columns and the functions, whatever their names.
 as_owner(<<'END');
