@@ -268,6 +268,14 @@ INSERT INTO generated VALUES (2, 'something else');
 UPDATE generated SET id = 3 WHERE id = 2;
 UPDATE generated SET body = 'the quick brown fox' WHERE id = 3; -- error
 
+-- one that is another column, whose keys are the same
+CREATE TABLE copied (id int PRIMARY KEY, n bigint, fp bigint GENERATED ALWAYS AS (n) STORED);
+SELECT simhash_add_keys('copied', 'fp') \g /dev/null
+CREATE TRIGGER guard BEFORE INSERT ON copied FOR EACH ROW
+    EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+INSERT INTO copied VALUES (1, 0);
+INSERT INTO copied VALUES (2, 1); -- error
+
 -- one that asks which table it is
 CREATE TABLE tables (id int PRIMARY KEY, fp bigint GENERATED ALWAYS AS
     (id # tableoid::int8 << 32) STORED);

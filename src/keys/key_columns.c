@@ -243,7 +243,6 @@ simhash_add_keys(PG_FUNCTION_ARGS)
 	get_column_names(PG_GETARG_ARRAYTYPE_P(2), relation, source, names);
 	prefix = get_prefix(PG_GETARG_ARRAYTYPE_P(3), oid);
 	written = write_source(relation, source);
-
 	relation_close(relation, NoLock);
 
 	/* For a domain over bigint some other function might fit better. */

@@ -60,8 +60,8 @@ is_index_of_key(Relation relation, Relation index, int i, AttrNumber column,
 		simhash_near_expression(relation, number);
 	if (!simhash_is_key(expression, &operand, block))
 		return false;
-	if (IsA(operand, Var))
-		return ((Var *) operand)->varattno == column;
+	if (IsA(operand, Var) && ((Var *) operand)->varattno == column)
+		return true;
 	return equal(operand, simhash_near_expression(relation, column));
 }
 
