@@ -57,6 +57,15 @@ SELECT says($$INSERT INTO docs (body, url) VALUES ('tea is served at five in the
 SELECT says($$UPDATE docs SET body = 'THE MUSEUM is closed on Mondays' WHERE body ~ '^Tea' RETURNING id$$);
 SELECT says($$UPDATE docs SET seen = 9 WHERE body ~ '^Tea' RETURNING id, seen$$);
 SELECT id, seen, body FROM docs ORDER BY id;
+-- two rows of one statement, to be returned and locked
+SELECT current_setting('server_version_num')::int >= 190000 AS selects \gset
+\if :selects
+SELECT says($$INSERT INTO docs (body) VALUES ('Bread is baked at six.'), ('BREAD is baked at six')
+    ON CONFLICT (id) DO SELECT FOR UPDATE RETURNING id$$) LIKE '21000 %' AS refused \gset
+\else
+\set refused t
+\endif
+SELECT :'refused' AS refused;
 
 -- the nearest row is met
 CREATE TABLE codes (id text PRIMARY KEY, fp bigint, n integer DEFAULT 0);

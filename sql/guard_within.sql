@@ -89,6 +89,9 @@ CREATE TRIGGER guard BEFORE INSERT ON read FOR EACH ROW
     EXECUTE FUNCTION simhash_guard('fp', 'skip', '3', 'within=host');
 SELECT fails('INSERT INTO read (site, fp) VALUES (''a'', 0)') LIKE '42611 %"host" is virtual%' AS refused \gset
 DROP TABLE read;
+-- without STORED a fingerprint would be one, of a function that PostgreSQL does not trust
+SELECT :'refused' AND fails('CREATE TABLE read (body text, fp bigint GENERATED ALWAYS AS (minhash(body)))')
+    LIKE '0A000 %' AS refused \gset
 -- and a primary key that is no btree
 CREATE TABLE stays (rooms int4range, during daterange, fp bigint,
     PRIMARY KEY (rooms, during WITHOUT OVERLAPS));

@@ -110,6 +110,13 @@ SELECT count(*), count(fp) FROM (SELECT fp FROM docs ORDER BY fp <~> 0) s;
 SELECT plan('SELECT ctid FROM docs ORDER BY fp <~> 0 LIMIT 5');
 SELECT plan('SELECT id FROM docs ORDER BY fp <~> 0 LIMIT 5 FOR UPDATE');
 SELECT plan($$SELECT id FROM docs WHERE ctid <> '(0,1)' ORDER BY fp <~> 0 LIMIT 5$$);
+-- ties by another column: sorted behind the index from PostgreSQL 17 on; the next page
+SELECT string_agg(line, '') ~ 'Incremental Sort.*Order By' =
+    (current_setting('server_version_num')::int >= 170000) AS sorted
+FROM plan('SELECT id FROM docs ORDER BY fp <~> 0, id LIMIT 5') AS line;
+SELECT string_agg(line, '') ~ 'Index Cond: \(fp <@' AS paged
+FROM plan('SELECT id FROM docs WHERE fp <@ (0, 8) AND (fp <~> 0, id) > (4, 17)
+    ORDER BY fp <~> 0, id LIMIT 5') AS line;
 
 -- more rows at distance 9 than are kept at first, when one at 10 has been handed
 -- out early; and with so little memory that full passes take over: each comes

@@ -265,5 +265,25 @@ is($to->safe_psql('postgres', 'SELECT count(*) FROM notes'),
 like($err, qr/ERROR:  23P01:.*SCHEMA NAME:  public\nTABLE NAME:  docs\nCONSTRAINT NAME:  guard\n/s,
 	'the error names its table and trigger');
 
+# From 18 on a generated fingerprint can be published, but not to where it is generated.
+if ($to->pg_version >= 18)
+{
+	$_->safe_psql('postgres', <<'END') for $from, $to;
+CREATE TABLE made (id int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+END
+	$from->safe_psql('postgres', <<'END');
+INSERT INTO made VALUES (1, 'some words');
+CREATE PUBLICATION made FOR TABLE made WITH (publish_generated_columns = stored);
+END
+	$logged = -s $to->logfile;
+	$to->safe_psql('postgres',
+		"CREATE SUBSCRIPTION sub CONNECTION '$where' PUBLICATION made");
+	$to->wait_for_log(qr/public.made" has incompatible generated column: "fp"/, $logged);
+	pass('a generated fingerprint is not taken for one that is generated');
+	$from->safe_psql('postgres', 'ALTER PUBLICATION made SET (publish_generated_columns = none)');
+	$to->wait_for_subscription_sync($from, 'sub');
+	is($to->safe_psql('postgres', 'SELECT count(fp) FROM made'), '1', 'it is generated');
+}
+
 $_->stop for values %node;
 done_testing();

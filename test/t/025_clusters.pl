@@ -195,7 +195,8 @@ $node->wait_for_catchup('sub');
 is(clusters($subscriber), clusters($node), 'subscriber: the ids that were applied');
 $subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION sub');
 
-# It takes over: not before its sequences, which nobody has replicated, are set.
+# It takes over: not before its sequences, which nobody has replicated, are set.  From 19
+# on they can be published.
 $subscriber->safe_psql('postgres', "DELETE FROM $_ WHERE id BETWEEN 200 AND 399 OR id = 402")
   for qw(star connected);
 for my $table (qw(star connected))
@@ -205,7 +206,16 @@ for my $table (qw(star connected))
 	like($err, qr/ERROR:  the ids of the clusters of "$table" would be given twice/,
 		"subscriber: $table, its sequence is behind");
 	$subscriber->safe_psql('postgres', "SELECT setval('${table}_clusters_cluster_seq', " .
-		  $node->safe_psql('postgres', "SELECT last_value FROM ${table}_clusters_cluster_seq") . ')');
+		  $node->safe_psql('postgres', "SELECT last_value FROM ${table}_clusters_cluster_seq") . ')')
+	  if $node->pg_version < 19;
+}
+if ($node->pg_version >= 19)
+{
+	$node->safe_psql('postgres', 'CREATE PUBLICATION ids FOR ALL SEQUENCES');
+	$subscriber->safe_psql('postgres',
+		"CREATE SUBSCRIPTION sub CONNECTION '$where' PUBLICATION ids");
+	$subscriber->wait_for_subscription_sync($node, 'sub');
+	$subscriber->safe_psql('postgres', 'DROP SUBSCRIPTION sub');
 }
 goes_on($subscriber, 'postgres', 'subscriber');
 $subscriber->stop;
