@@ -265,7 +265,7 @@ def main():
     over = time.time() + seconds
     counts, unknown, rounds = collections.Counter(), set(), 0
     with psycopg.connect(target, autocommit=True,
-                         options='-c statement_timeout=60s') as connection:
+                         options='-c statement_timeout=300s') as connection:
         version = connection.info.server_version // 10000
         while rounds == 0 or time.time() < over:
             world = World(connection, version, '%d.%d' % (seed, rounds), counts,
