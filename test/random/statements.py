@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 Statements of the server's own version on tables with guards, clusters, keys and
-indexes; test/t/050_statements.pl has the server.
+indexes; test/t/052_statements.pl has the server.
 
 usage: statements.py CONNECTION SEED SECONDS
 
