@@ -20,6 +20,6 @@ make -s wasm >"$work/log" 2>&1 || {
 }
 grep -i warning "$work/log" && fail "it is not built without warnings" "$work/log"
 ln -s "$PWD/lib/javascript/simhasher.mjs" "$PWD/lib/build/libsimhash.wasm" "$work"
-node --preserve-symlinks --preserve-symlinks-main test/clients/simhasher.mjs \
+node --preserve-symlinks --preserve-symlinks-main test/check/simhasher.mjs \
 	"$work/simhasher.mjs" || fail "they differ"
 ok "the golden vectors, in WebAssembly"
