@@ -30,11 +30,14 @@ const PASSAGE_BYTES = 24;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** A number that C takes for itself; one out of all ranges for whatever else is given. */
+const number = given => Number.isInteger(given) && given === (given | 0) ? given : -1;
+
 /** The bytes of the module: those given, fetched, or of the file beside this one. */
 async function read(source) {
 	if (source instanceof ArrayBuffer || ArrayBuffer.isView(source))
 		return source;
-	if (source instanceof Response)
+	if (typeof Response === 'function' && source instanceof Response)
 		return source.arrayBuffer();
 	const url = new URL(source ?? 'libsimhash.wasm', import.meta.url);
 	if (url.protocol === 'file:')
@@ -69,11 +72,19 @@ class Simhasher {
 		this.#library = new WebAssembly.Instance(this.#module).exports;
 		this.#library._initialize();
 		this.#hasher = this.#library.simhasher_open(this.#secret);
-		this.#result = this.#library.malloc(RESULT_BYTES);
-		if (this.#hasher === 0 || this.#result === 0)
+		if (this.#hasher === 0)
 			throw new RangeError('out of memory');
+		this.#result = this.#allocate(RESULT_BYTES);
 		this.#profiles = new Map();
 		this.#texts = [{ place: 0, room: 0 }, { place: 0, room: 0 }];
+	}
+
+	/** A place for so many bytes; addresses have no sign. */
+	#allocate(bytes) {
+		const place = this.#library.malloc(bytes) >>> 0;
+		if (place === 0)
+			throw new RangeError('out of memory');
+		return place;
 	}
 
 	#bytes(place, length) {
@@ -89,7 +100,7 @@ class Simhasher {
 	}
 
 	#error() {
-		const place = this.#library.simhasher_error(this.#hasher);
+		const place = this.#library.simhasher_error(this.#hasher) >>> 0;
 		const bytes = new Uint8Array(this.#library.memory.buffer, place);
 		return new RangeError(new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0))));
 	}
@@ -105,10 +116,9 @@ class Simhasher {
 		const room = isString ? 3 * text.length : text.length;
 		if (room > buffer.room) {
 			this.#library.free(buffer.place);
-			buffer.place = this.#library.malloc(room);
-			buffer.room = buffer.place === 0 ? 0 : room;
-			if (buffer.place === 0)
-				throw new RangeError('out of memory');
+			buffer.place = buffer.room = 0;
+			buffer.place = this.#allocate(room);
+			buffer.room = room;
 		}
 		if (isString)
 			return [buffer.place, encoder.encodeInto(text, this.#bytes(buffer.place, room)).written];
@@ -122,6 +132,8 @@ class Simhasher {
 		try {
 			result = this.#library['simhasher_' + name](this.#hasher, ...args);
 		} catch (error) {
+			if (!(error instanceof WebAssembly.RuntimeError))
+				throw error;
 			// Without memory the library stops where it is: begin anew.
 			this.#start();
 			throw new RangeError('out of memory', { cause: error });
@@ -149,7 +161,7 @@ class Simhasher {
 
 	#fingerprint(family, text, bits, profile) {
 		const found = this.#profile(profile);
-		return this.#call('fingerprint', found, family, ...this.#put(text), bits, this.#result);
+		return this.#call('fingerprint', found, family, ...this.#put(text), number(bits), this.#result);
 	}
 
 	#of64(family, text, profile) {
@@ -158,8 +170,8 @@ class Simhasher {
 	}
 
 	#ofBits(family, text, bits, profile) {
-		if (!Number.isInteger(bits) || !this.#fingerprint(family, text, bits, profile))
-			return Number.isInteger(bits) ? null : this.#ofBits(family, text, -1, profile);
+		if (!this.#fingerprint(family, text, bits, profile))
+			return null;
 		let string = '';
 		for (let i = 0; i < bits / 8; i += 8)
 			string += this.#view().getBigUint64(i, true).toString(2).padStart(64, '0');
@@ -221,7 +233,7 @@ class Simhasher {
 
 	passages(text, profile, words = 25) {
 		const found = this.#profile(profile);
-		this.#call('passages', found, ...this.#put(text), words, this.#result,
+		this.#call('passages', found, ...this.#put(text), number(words), this.#result,
 			this.#result + 4, this.#result + 8);
 		const [cut, first, n] = [0, 4, 8].map(place => this.#view().getUint32(place, true));
 		const view = new DataView(this.#library.memory.buffer, first, n * PASSAGE_BYTES);

@@ -21,11 +21,12 @@ SPDX-License-Identifier: PostgreSQL
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import secrets
 import threading
-from typing import NamedTuple, Optional, Union
+from typing import Iterator, NamedTuple, Optional, Union
 
 __all__ = ['Passage', 'simhash', 'minhash', 'simhash_bits', 'minhash_bits',
            'features', 'fold', 'html', 'article', 'jaccard', 'cosine', 'passages',
@@ -95,8 +96,8 @@ class _Hasher:
         self.profiles: dict[Optional[str], int] = {}
         self.words = (ctypes.c_uint64 * _WORDS_MAX)()
 
-    def __del__(self) -> None:
-        _library.simhasher_close(self.handle)
+    def __del__(self, close=_library.simhasher_close) -> None:
+        close(self.handle)
 
     def fail(self) -> ValueError:
         return ValueError(_library.simhasher_error(self.handle).decode(errors='replace'))
@@ -142,13 +143,14 @@ class _Hasher:
 _threads = threading.local()
 
 
-def _hasher() -> _Hasher:
-    """That of this thread."""
+@contextlib.contextmanager
+def _hasher() -> Iterator[_Hasher]:
+    """That of this thread; a call within a call, as of a signal handler, has another."""
+    hasher = _threads.__dict__.pop('hasher', None) or _Hasher()
     try:
-        return _threads.hasher
-    except AttributeError:
-        _threads.hasher = _Hasher()
-        return _threads.hasher
+        yield hasher
+    finally:
+        _threads.hasher = hasher
 
 
 def _bytes(text: Text) -> tuple[bytes, int]:
@@ -166,17 +168,15 @@ def _signed(fingerprint: int) -> int:
 
 
 def _of_64(family: int, text: Text, profile: Optional[str]) -> Optional[int]:
-    hasher = _hasher()
-    if not hasher.fingerprint(family, text, 64, profile):
-        return None
-    return _signed(hasher.words[0])
+    with _hasher() as hasher:
+        there = hasher.fingerprint(family, text, 64, profile)
+        return _signed(hasher.words[0]) if there else None
 
 
 def _of_bits(family: int, text: Text, bits: int, profile: Optional[str]) -> Optional[str]:
-    hasher = _hasher()
-    if not hasher.fingerprint(family, text, bits, profile):
-        return None
-    return ''.join(f'{word:064b}' for word in hasher.words[:bits // 64])
+    with _hasher() as hasher:
+        there = hasher.fingerprint(family, text, bits, profile)
+        return ''.join(f'{word:064b}' for word in hasher.words[:bits // 64]) if there else None
 
 
 def simhash(text: Text, profile: Optional[str] = None) -> Optional[int]:
@@ -201,45 +201,53 @@ def minhash_bits(text: Text, bits: int, profile: Optional[str] = None) -> Option
 
 def features(text: Text, profile: Optional[str] = None) -> int:
     """How many different features a text has."""
-    hasher, result = _hasher(), _size()
-    hasher.call('count_features', hasher.find(profile), *_bytes(text), ctypes.byref(result))
+    result = _size()
+    with _hasher() as hasher:
+        hasher.call('count_features', hasher.find(profile), *_bytes(text),
+                    ctypes.byref(result))
     return result.value
 
 
 def fold(text: Text) -> str:
     """The text with its letters folded, as by simhash_fold()."""
-    return _hasher().text('fold', text)
+    with _hasher() as hasher:
+        return hasher.text('fold', text)
 
 
 def html(page: Text) -> str:
     """The text of a page of HTML, as by simhash_html()."""
-    return _hasher().text('html', page, 0)
+    with _hasher() as hasher:
+        return hasher.text('html', page, 0)
 
 
 def article(page: Text) -> str:
     """The text of the article of a page of HTML, as by simhash_article()."""
-    return _hasher().text('html', page, 1)
+    with _hasher() as hasher:
+        return hasher.text('html', page, 1)
 
 
 def jaccard(a: Text, b: Text, profile: Optional[str] = None) -> Optional[float]:
     """The Jaccard similarity of two texts, as by simhash_jaccard()."""
-    return _hasher().similarity('jaccard', a, b, profile)
+    with _hasher() as hasher:
+        return hasher.similarity('jaccard', a, b, profile)
 
 
 def cosine(a: Text, b: Text, profile: Optional[str] = None) -> Optional[float]:
     """The cosine similarity of two texts, as by simhash_cosine()."""
-    return _hasher().similarity('cosine', a, b, profile)
+    with _hasher() as hasher:
+        return hasher.similarity('cosine', a, b, profile)
 
 
 def passages(text: Text, profile: Optional[str] = None, words: int = 25) -> list[Passage]:
     """The passages of a text, of so many words on average, as by simhash_passages()."""
-    hasher = _hasher()
     encoded = _bytes(text)  # which may be what is cut
     cut, found, n = _pointer(), ctypes.POINTER(_CPassage)(), _size()
-    hasher.call('passages', hasher.find(profile), *encoded, _int(words),
-                ctypes.byref(cut), ctypes.byref(found), ctypes.byref(n))
-    return [Passage(ctypes.string_at(cut.value + p.start, p.length).decode(),
-                    p.fingerprint if p.exists == _OK else None) for p in found[:n.value]]
+    with _hasher() as hasher:
+        hasher.call('passages', hasher.find(profile), *encoded, _int(words),
+                    ctypes.byref(cut), ctypes.byref(found), ctypes.byref(n))
+        return [Passage(ctypes.string_at(cut.value + p.start, p.length).decode(),
+                        p.fingerprint if p.exists == _OK else None)
+                for p in found[:n.value]]
 
 
 def hamming(a: int, b: int) -> int:

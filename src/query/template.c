@@ -35,7 +35,7 @@ put_word(StringInfo text, const SimhashVocabulary *words, const char *name)
 {
 	const char *value = words->find_word(words->context, name);
 
-	if (value == NULL && strspn(name, "<>=#-/") == strlen(name))
+	if (value == NULL && *name != '\0' && strspn(name, "<>=#-/") == strlen(name))
 		value = psprintf("OPERATOR(pg_catalog.%s)", name);
 	if (value == NULL)
 		elog(ERROR, "no word \"%s\" in a template", name);
@@ -48,13 +48,14 @@ find_end(const char *template)
 {
 	int			open = 0;
 
-	for (;; template++)
+	for (const char *p = template; *p != '\0'; p++)
 	{
-		if (*template == '{')
+		if (*p == '{')
 			open++;
-		else if (*template == '}' && --open == 0)
-			return template;
+		else if (*p == '}' && --open == 0)
+			return p;
 	}
+	elog(ERROR, "open braces in a template: %s", template);
 }
 
 /* Put in a template, up to its end; the elements are those of the list that it is a pattern of. */
@@ -71,7 +72,11 @@ put_template(StringInfo text, const SimhashVocabulary *words, const char *templa
 
 		if (*template == '@' && elements != NULL)
 		{
-			put(text, elements[template[1] - '1']);
+			const char *element = strchr("123", template[1]) == NULL ? NULL : elements[template[1] - '1'];
+
+			if (element == NULL)
+				elog(ERROR, "no such element in a template: %s", template);
+			put(text, element);
 			template += 2;
 			continue;
 		}

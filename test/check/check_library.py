@@ -142,13 +142,22 @@ def similarities():
          9, "distance")
 
 
+def nested():
+    """A call within a call, as of a signal handler, leaves its results alone."""
+    with simhasher._hasher() as hasher:
+        hasher.fingerprint(0, b"a text", 64, None)
+        there = hasher.words[0]
+        simhasher.simhash(b"another text")
+        same(hasher.words[0], there, "nested")
+
+
 def main():
     texts = dict(read("golden_texts.tsv"))
     with concurrent.futures.ThreadPoolExecutor(4) as threads:
         for work in [threads.submit(*call) for call in (
                 (fingerprints, texts, "golden.tsv", "simhash"),
                 (fingerprints, texts, "golden_minhash.tsv", "minhash"), (wide, texts),
-                (folded, texts), (passages, texts), (pages,), (refusals,), (similarities,))]:
+                (folded, texts), (passages, texts), (pages,), (refusals,), (similarities,), (nested,))]:
             work.result()
     for problem in problems:
         print(problem)

@@ -62,5 +62,22 @@ compare('golden_wide.tsv', 'golden_texts.tsv', (text, family, profile) =>
 compare('golden_fold.tsv', 'golden_texts.tsv', text => simhasher.fold(text));
 compare('golden_passages.tsv', 'golden_texts.tsv', passages);
 compare('golden_html.tsv', 'golden_html_texts.tsv', (text, kind) => simhasher[kind](text));
+
+// What is no text, profile or number is refused, and nothing of it stays.
+for (const refused of [() => simhasher.minhash('\0'), () => simhasher.minhash('\ud800'),
+	() => simhasher.minhash(new Uint8Array([0xff])), () => simhasher.minhash('a', 'word-11'),
+	() => simhasher.minhash('a', 'word-2\0'), () => simhasher.simhashBits('a', 65),
+	() => simhasher.passages('a', null, 25n), () => simhasher.passages('a', null, 2 ** 32 + 25),
+	() => simhasher.passages('a', null, { valueOf: () => 25 })]) {
+	compared++;
+	try {
+		refused();
+		different++;
+		console.error('not refused:', String(refused));
+	} catch (error) {
+		if (!(error instanceof RangeError) || error.message === 'out of memory')
+			throw error;
+	}
+}
 console.log(`${compared} compared, ${different} different`);
 process.exitCode = different > 0 ? 1 : 0;

@@ -104,7 +104,6 @@ find_word(const void *context, const char *name)
 {
 	const ClusterCall *call = context;
 	const ClusterTerms *terms = call->terms;
-	char		alias = name[strlen(name) - 1];
 
 	for (int i = 0; i < CLUSTER_KEYS; i++)
 	{
@@ -130,7 +129,7 @@ find_word(const void *context, const char *name)
 	if (strncmp(name, "document of ", 12) == 0)
 		return write_document(call, name + 12);
 	if (strncmp(name, "key of ", 7) == 0)
-		return psprintf(call->parted ? "pg_catalog.concat(%1$c.tableoid, %1$c.ctid)" : "%1$c.ctid", alias);
+		return psprintf(call->parted ? "pg_catalog.concat(%1$s.tableoid, %1$s.ctid)" : "%1$s.ctid", name + 7);
 	if (strcmp(name, "cluster now") == 0)
 		return simhash_upkeep_sql(call, "{schema}.simhash_current_cluster('%u'::pg_catalog.regclass, t.{cluster}, %s::pg_catalog.name)",
 								  call->table, quote_literal_cstr(call->column));
