@@ -14,6 +14,7 @@
  */
 #include "libsimhash.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,8 @@ fail(simhasher *hasher, const char *message)
 static int
 fail_for_memory(simhasher *hasher)
 {
-	return fail(hasher, "out of memory");
+	(void) fail(hasher, "out of memory");
+	return SIMHASHER_NO_MEMORY;
 }
 
 /* --- memory ---------------------------------------------------------------- */
@@ -215,22 +217,19 @@ find_invalid(const unsigned char *p, const unsigned char *end)
 	return p;
 }
 
-/* Is that a text?  If not, say what is wrong. */
-static bool
-is_text(simhasher *hasher, const char *text, size_t length)
+/* SIMHASHER_OK if that is a text; if not, say what is wrong. */
+static int
+check_text(simhasher *hasher, const char *text, size_t length)
 {
 	const unsigned char *start = (const unsigned char *) text;
 	const unsigned char *end = start + length;
 	const unsigned char *wrong;
 
 	if (length > SIMHASHER_TEXT_MAX)
-	{
-		fail(hasher, "text is longer than 1 GB");
-		return false;
-	}
+		return fail(hasher, "text is longer than 1 GB");
 	wrong = find_invalid(start, end);
 	if (wrong == end)
-		return true;
+		return SIMHASHER_OK;
 	fail(hasher, "invalid UTF-8 at byte ");
 	add_number(hasher, (size_t) (wrong - start) + 1, 10);
 	add_words(hasher, ":");
@@ -239,7 +238,7 @@ is_text(simhasher *hasher, const char *text, size_t length)
 		add_words(hasher, wrong[i] < 0x10 ? " 0x0" : " 0x");
 		add_number(hasher, wrong[i], 16);
 	}
-	return false;
+	return SIMHASHER_INVALID;
 }
 
 /* Put the text, with its letters folded, in a buffer. */
@@ -419,18 +418,19 @@ fingerprint_of(simhasher *hasher, const ShProfile *profile, int family,
 
 /*
  * Put the features of a text in a bag.  Their hashes have a seed that the authors of
- * texts do not know.  False if this is no text.
+ * texts do not know.  Returns what check_text() does.
  */
-static NOT_INLINE bool
+static NOT_INLINE int
 fill_bag(simhasher *hasher, int bag, ShDamping damping, const ShProfile *profile,
 		 const char *text, size_t length)
 {
 	const ShProfile *seeded = sh_profile_seeded(&hasher->profiles, profile,
 												hasher->secret);
 	const unsigned char *bytes;
+	int			result = check_text(hasher, text, length);
 
-	if (!is_text(hasher, text, length))
-		return false;
+	if (result != SIMHASHER_OK)
+		return result;
 	if (seeded == NULL)
 		longjmp(hasher->no_memory, 1);
 	bytes = visible_text(hasher, profile, text, &length);
@@ -438,17 +438,18 @@ fill_bag(simhasher *hasher, int bag, ShDamping damping, const ShProfile *profile
 	sh_bag_begin(hasher->bag, damping);
 	read_hashes(hasher, seeded, bytes, length, add_to_bag);
 	sh_bag_end(hasher->bag);
-	return true;
+	return SIMHASHER_OK;
 }
 
 /* Put those of two texts in both, with their weights if these count. */
-static NOT_INLINE bool
+static NOT_INLINE int
 fill_bags(simhasher *hasher, const ShProfile *profile, bool weights,
 		  const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	ShDamping	damping = weights ? profile->damping : SH_DAMP_COUNT;
+	int			result = fill_bag(hasher, 0, damping, profile, a, a_length);
 
-	return fill_bag(hasher, 0, damping, profile, a, a_length) &&
+	return result != SIMHASHER_OK ? result :
 		fill_bag(hasher, 1, damping, profile, b, b_length);
 }
 
@@ -560,11 +561,18 @@ const simhasher_profile *
 simhasher_find_profile(simhasher *hasher, const char *name)
 {
 	size_t		length = name == NULL ? 0 : strlen(name);
-	const ShProfile *profile = name == NULL ? sh_default_profile :
-	sh_profile_find(&hasher->profiles, name, length);
+	const ShProfile *profile = sh_default_profile;
 
+	errno = 0;
+	if (name != NULL)
+		profile = sh_profile_find(&hasher->profiles, name, length);
 	if (profile != NULL && !sh_profile_given(profile))
 		return (const simhasher_profile *) profile;
+	if (profile == NULL && errno == ENOMEM)
+	{
+		(void) fail_for_memory(hasher);
+		return NULL;
+	}
 	fail(hasher, "profile \"");
 	add_to_error(hasher, name, length < NAME_SHOWN ? length : NAME_SHOWN);
 	add_words(hasher, profile == NULL &&
@@ -582,12 +590,15 @@ simhasher_fingerprint(simhasher *hasher, const simhasher_profile *profile,
 					  int family, const char *text, size_t length, int bits,
 					  uint64_t *fingerprint)
 {
+	int			result;
+
 	if (bits < SH_BITS || bits > SH_BITS * SH_WORDS || bits % SH_BITS != 0)
 		return fail(hasher, "bits are a multiple of 64, up to 1024");
 	if (family != SIMHASHER_SIMHASH && family != SIMHASHER_MINHASH)
 		return fail(hasher, "there is no such family");
-	if (!is_text(hasher, text, length))
-		return SIMHASHER_ERROR;
+	result = check_text(hasher, text, length);
+	if (result != SIMHASHER_OK)
+		return result;
 	if (setjmp(hasher->no_memory))
 		return fail_for_memory(hasher);
 	hasher->words = bits / SH_BITS;
@@ -599,20 +610,23 @@ int
 simhasher_count_features(simhasher *hasher, const simhasher_profile *profile,
 						 const char *text, size_t length, size_t *features)
 {
+	int			result;
+
 	if (setjmp(hasher->no_memory))
 		return fail_for_memory(hasher);
-	if (!fill_bag(hasher, 0, SH_DAMP_COUNT, of_core(profile), text, length))
-		return SIMHASHER_ERROR;
+	result = fill_bag(hasher, 0, SH_DAMP_COUNT, of_core(profile), text, length);
 	*features = hasher->bags[0].n;
-	return SIMHASHER_OK;
+	return result;
 }
 
 int
 simhasher_fold(simhasher *hasher, const char *text, size_t length,
 			   const char **result, size_t *result_length)
 {
-	if (!is_text(hasher, text, length))
-		return SIMHASHER_ERROR;
+	int			checked = check_text(hasher, text, length);
+
+	if (checked != SIMHASHER_OK)
+		return checked;
 	if (setjmp(hasher->no_memory))
 		return fail_for_memory(hasher);
 	fold_text(hasher, (const unsigned char *) text, length);
@@ -625,8 +639,10 @@ int
 simhasher_html(simhasher *hasher, const char *page, size_t length, int article,
 			   const char **result, size_t *result_length)
 {
-	if (!is_text(hasher, page, length))
-		return SIMHASHER_ERROR;
+	int			checked = check_text(hasher, page, length);
+
+	if (checked != SIMHASHER_OK)
+		return checked;
 	if (setjmp(hasher->no_memory))
 		return fail_for_memory(hasher);
 	read_page(hasher, page, length, article != 0);
@@ -641,11 +657,13 @@ simhasher_jaccard(simhasher *hasher, const simhasher_profile *profile,
 				  double *similarity)
 {
 	ShFeatures	features;
+	int			result;
 
 	if (setjmp(hasher->no_memory))
 		return fail_for_memory(hasher);
-	if (!fill_bags(hasher, of_core(profile), false, a, a_length, b, b_length))
-		return SIMHASHER_ERROR;
+	result = fill_bags(hasher, of_core(profile), false, a, a_length, b, b_length);
+	if (result != SIMHASHER_OK)
+		return result;
 	features = sh_bag_features(&hasher->bags[1]);
 	return sh_bag_jaccard(&hasher->bags[0], &features, no_pause, similarity);
 }
@@ -656,11 +674,13 @@ simhasher_cosine(simhasher *hasher, const simhasher_profile *profile,
 				 double *similarity)
 {
 	ShFeatures	features;
+	int			result;
 
 	if (setjmp(hasher->no_memory))
 		return fail_for_memory(hasher);
-	if (!fill_bags(hasher, of_core(profile), true, a, a_length, b, b_length))
-		return SIMHASHER_ERROR;
+	result = fill_bags(hasher, of_core(profile), true, a, a_length, b, b_length);
+	if (result != SIMHASHER_OK)
+		return result;
 	features = sh_bag_features(&hasher->bags[1]);
 	return sh_bag_cosine(&hasher->bags[0], &features, no_pause, similarity);
 }
@@ -670,10 +690,13 @@ simhasher_passages(simhasher *hasher, const simhasher_profile *profile,
 				   const char *text, size_t length, int words, const char **cut,
 				   const simhasher_passage **passages, size_t *n)
 {
+	int			result;
+
 	if (words < SH_PASSAGE_MIN || words > SH_PASSAGE_MAX)
 		return fail(hasher, "words of a passage are from 4 to 1000");
-	if (!is_text(hasher, text, length))
-		return SIMHASHER_ERROR;
+	result = check_text(hasher, text, length);
+	if (result != SIMHASHER_OK)
+		return result;
 	if (setjmp(hasher->no_memory))
 		return fail_for_memory(hasher);
 	hasher->profile = profile;

@@ -16,7 +16,11 @@
  *
  *	SIMHASHER_OK		there is a result
  *	SIMHASHER_NONE		there is none, where SQL has NULL: a text has no feature
- *	SIMHASHER_ERROR		something is wrong: simhasher_error() says what
+ *	SIMHASHER_INVALID	a text is no UTF-8, or has a byte 0
+ *	SIMHASHER_NO_MEMORY	there is no memory
+ *	SIMHASHER_ERROR		something else is wrong
+ *
+ * of which the last three are negative, and simhasher_error() says more.
  *
  * The library opens no file, starts no thread, and prints nothing.
  *
@@ -39,6 +43,8 @@
 #define SIMHASHER_OK		1
 #define SIMHASHER_NONE		0
 #define SIMHASHER_ERROR		(-1)
+#define SIMHASHER_INVALID	(-2)
+#define SIMHASHER_NO_MEMORY	(-3)
 
 /* Families of fingerprints: simhash() and minhash(). */
 #define SIMHASHER_SIMHASH	0
@@ -73,7 +79,7 @@ SIMHASHER_API const char *simhasher_error(const simhasher *hasher);
 
 /*
  * The profile of a name, as "word-2-html-fold-seed-4711", or of NULL, the default
- * one; NULL when there is none.
+ * one; NULL when there is none, or no memory: simhasher_error() says which.
  */
 SIMHASHER_API const simhasher_profile *simhasher_find_profile(simhasher *hasher,
 															  const char *name);

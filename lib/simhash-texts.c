@@ -604,7 +604,7 @@ do_record(ShChunk *chunk, simhasher *hasher, const simhasher_profile *profile,
 		return "it lacks the column";
 	if (exists && !header)
 		result = compute(hasher, profile, text, length, words);
-	if (result == SIMHASHER_ERROR && !options.invalid_null)
+	if (result < 0 && !(result == SIMHASHER_INVALID && options.invalid_null))
 		return simhasher_error(hasher);
 	if (!options.alone && options.format > SH_NULL)
 	{

@@ -7,11 +7,13 @@ SPDX-License-Identifier: PostgreSQL
 """
 
 import concurrent.futures
+import ctypes
 import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "test/golden"
@@ -128,6 +130,47 @@ def refusals():
         refused(simhasher.passages, "^words", b"a text", None, words)
 
 
+WITHOUT_MEMORY = r"""
+#include <errno.h>
+#include <stdio.h>
+#include "libsimhash.h"
+static int none;
+void *__real_malloc(size_t n);
+void *__wrap_malloc(size_t n) { errno = ENOMEM; return none ? NULL : __real_malloc(n); }
+void *__wrap_realloc(void *p, size_t n) { (void) p; (void) n; errno = ENOMEM; return NULL; }
+int main(void)
+{
+    simhasher *one = simhasher_open(1);
+    const simhasher_profile *html = simhasher_find_profile(one, "word-2-html");
+    uint64_t words[1];
+    size_t n;
+    none = 1;
+    printf("%d %d ", simhasher_fingerprint(one, html, 0, "a b", 3, 64, words),
+           simhasher_count_features(one, NULL, "a b", 3, &n));
+    printf("%d %s", simhasher_find_profile(one, "char-3-7-fold") != NULL, simhasher_error(one));
+    return 0;
+}
+"""
+
+
+def codes():
+    library, words = simhasher._library, (ctypes.c_uint64 * 16)()
+    hasher = simhasher._hasher().handle
+    for bad in (b"\xff", b"a\0"):
+        same(library.simhasher_fingerprint(hasher, None, 0, bad, len(bad), 64, words), -2, bad)
+        same(library.simhasher_count_features(hasher, None, bad, len(bad), ctypes.c_size_t()),
+             -2, bad)
+    same(library.simhasher_fingerprint(hasher, None, 0, b"", 1 << 30, 64, words), -1, "1 GB")
+    same(library.simhasher_fingerprint(hasher, None, 0, b"", 0, 65, words), -1, "bits")
+    with tempfile.TemporaryDirectory() as folder:
+        program = folder + "/program"
+        subprocess.run(["cc", "-x", "c", "-", "-x", "none", "-I", ROOT / "lib", "-o", program,
+                        "-Wl,--wrap=malloc,--wrap=realloc", ROOT / "lib/build/libsimhash.a",
+                        "-lutf8proc", "-lm"], input=WITHOUT_MEMORY.encode(), check=True)
+        same(subprocess.run([program], capture_output=True).stdout,
+             b"-3 -3 0 out of memory", "without memory")
+
+
 def similarities():
     a, b = b"one two three four, two three", b"two three four five"
     same(simhasher.jaccard(a, b), 2 / 5, "jaccard")
@@ -157,7 +200,8 @@ def main():
         for work in [threads.submit(*call) for call in (
                 (fingerprints, texts, "golden.tsv", "simhash"),
                 (fingerprints, texts, "golden_minhash.tsv", "minhash"), (wide, texts),
-                (folded, texts), (passages, texts), (pages,), (refusals,), (similarities,), (nested,))]:
+                (folded, texts), (passages, texts), (pages,), (refusals,), (codes,),
+                (similarities,), (nested,))]:
             work.result()
     for problem in problems:
         print(problem)
