@@ -56,9 +56,7 @@ typedef struct ShChunk
 	ShBytes		text;			/* a field without its escapes */
 	ShBytes		key;			/* of JSON, and what is not wanted */
 	uint64_t	number;
-	uint64_t	before;			/* records before them */
 	const char *wrong;			/* in the record behind those in "out" */
-	uint64_t	wrong_record;
 } ShChunk;
 
 /* How records are cut, and where the text in them is. */
@@ -123,6 +121,9 @@ static uint64_t bytes_done;
 static struct timespec begun;
 static double shown;			/* when progress was, in seconds since then */
 
+/* The number of the record that a thread is at. */
+static __thread uint64_t at_record = 1;
+
 /* --- errors and memory ----------------------------------------------------- */
 
 /* End the program. */
@@ -149,7 +150,7 @@ make_room(ShBytes *buffer, size_t bytes)
 			buffer->n + bytes;
 		buffer->bytes = realloc(buffer->bytes, buffer->room);
 		if (buffer->bytes == NULL)
-			die(1, "out of memory");
+			die(1, "record %" PRIu64 ": out of memory", at_record);
 	}
 	return buffer->bytes + buffer->n;
 }
@@ -176,32 +177,29 @@ is_escaped(const char *start, const char *p)
 	return options.format == SH_TEXT && escapes % 2 == 1;
 }
 
-/* The end of the record at p, or end if it is not complete. */
+/*
+ * The end of the record at start, or end if it is not complete.  It is sought from p on,
+ * before which there is none; "within" quotes is p, and then the place returned.
+ */
 static const char *
-record_end(const char *p, const char *end)
+record_end(const char *start, const char *p, const char *end, bool *within)
 {
-	const char *start = p;
-
-	for (; p < end; p++)
+	for (; options.format == SH_CSV; p++)
 	{
-		if (options.format == SH_CSV)
-		{
-			while (p < end && *p != options.end && *p != '"')
-				p++;
-			if (p < end && *p == options.end)
-				return p;
-			p = p == end ? NULL : memchr(p + 1, '"', (size_t) (end - p - 1));
-			if (p == NULL)
-				return end;
-			continue;
-		}
-		p = memchr(p, options.end, (size_t) (end - p));
-		if (p == NULL)
-			return end;
-		if (!is_escaped(start, p))
-			return p;
+		if (*within)
+			p = memchr(p, '"', (size_t) (end - p));
+		while (!*within && p < end && *p != options.end && *p != '"')
+			p++;
+		if (p == NULL || p == end || *p != '"')
+			return p == NULL ? end : p;
+		*within = !*within;
 	}
-	return end;
+	for (;; p++)
+	{
+		p = memchr(p, options.end, (size_t) (end - p));
+		if (p == NULL || !is_escaped(start, p))
+			return p == NULL ? end : p;
+	}
 }
 
 /* Which is the value of a hexadecimal digit, or -1? */
@@ -243,12 +241,9 @@ unescape(ShBytes *text, const char *p, const char *end)
 		memcpy(to, p, n);
 		to += n;
 		p += n;
-		if (p == end)
+		if (p == end || ++p == end) /* COPY drops a backslash there, too */
 			break;
-		p++;
-		if (p == end)
-			*to++ = '\\';
-		else if (*p >= '0' && *p <= '7')
+		if (*p >= '0' && *p <= '7')
 			*to++ = (char) read_digits(&p, end, 8, 3);
 		else if (*p == 'x' && end - p > 1 && hex_value(p[1]) >= 0)
 		{
@@ -320,6 +315,20 @@ read_field(ShBytes *text, const char **p, const char *end, const char **field,
 		*length = text->n;
 	}
 	return quoted || options.format != SH_CSV || *length > 0;
+}
+
+/* Is that a name? */
+static bool
+is_name(const char *bytes, size_t n, const char *name)
+{
+	return n == strlen(name) && memcmp(bytes, name, n) == 0;
+}
+
+/* Behind the byte order mark that the first record may begin with. */
+static const char *
+skip_mark(const char *p, const char *end)
+{
+	return p + (at_record == 1 && end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
 }
 
 /* --- JSON ------------------------------------------------------------------ */
@@ -403,12 +412,22 @@ read_string(const char *p, const char *end, ShBytes *text)
 	return NULL;
 }
 
+/* Behind digits, or NULL if there are none. */
+static const char *
+skip_digits(const char *p, const char *end)
+{
+	const char *start = p;
+
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return p > start ? p : NULL;
+}
+
 /* Behind a number or a word, or NULL. */
 static const char *
 skip_scalar(const char *p, const char *end)
 {
 	static const char *const words[] = {"true", "false", "null"};
-	const char *start = p;
 
 	for (int i = 0; i < 3; i++)
 	{
@@ -418,12 +437,12 @@ skip_scalar(const char *p, const char *end)
 			return p + n;
 	}
 	p += p < end && *p == '-';
-	if (p == end || *p < '0' || *p > '9' ||
-		(*p == '0' && p + 1 < end && p[1] >= '0' && p[1] <= '9'))
-		return NULL;
-	while (p < end && ((*p >= '0' && *p <= '9') || strchr("+-.eE", *p) != NULL) && *p != '\0')
-		p++;
-	return p > start && p[-1] >= '0' && p[-1] <= '9' ? p : NULL;
+	p = p < end && *p == '0' ? p + 1 : skip_digits(p, end);
+	if (p != NULL && p < end && *p == '.')
+		p = skip_digits(p + 1, end);
+	if (p != NULL && end - p > 1 && (*p | 0x20) == 'e')
+		p = skip_digits(p + 1 + (p[1] == '+' || p[1] == '-'), end);
+	return p;
 }
 
 /* Read a key into "text"; NULL if it is none, else what is behind its colon. */
@@ -468,17 +487,19 @@ skip_value(const char *p, const char *end, ShBytes *scratch, int depth)
 
 /*
  * Read an object: the string of the key that is the column, into the text of the
- * chunk, which is "found" unless that is null or missing.  Returns the place of the
- * brace that ends the object, or NULL if it is none.
+ * chunk, which is "found" unless that is null or missing.  *brace, where the record
+ * begins, becomes where the object ends.  Returns what is wrong, or NULL.
  */
 static const char *
-read_object(ShChunk *chunk, const char *p, const char *end, bool *found, bool *empty)
+read_object(ShChunk *chunk, const char **brace, const char *end, bool *found, bool *empty)
 {
+	static const char wrong[] = "it is no object of JSON with the column as a string or null";
+	const char *p = skip_blanks(skip_mark(*brace, end), end);
+
 	*found = false;
 	*empty = true;
-	p = skip_blanks(p, end);
 	if (p == end || *p != '{')
-		return NULL;
+		return wrong;
 	p = skip_blanks(p + 1, end);
 	for (; p < end && (!*empty || *p != '}'); p++)
 	{
@@ -487,19 +508,21 @@ read_object(ShChunk *chunk, const char *p, const char *end, bool *found, bool *e
 		*empty = false;
 		p = read_key(p, end, &chunk->key);
 		if (p == NULL)
-			return NULL;
-		ours = chunk->key.n == strlen(options.column) &&
-			memcmp(chunk->key.bytes, options.column, chunk->key.n) == 0;
+			return wrong;
+		if (!options.alone && is_name(chunk->key.bytes, chunk->key.n, options.name))
+			return "it has the key that is to be added: --name gives another";
+		ours = is_name(chunk->key.bytes, chunk->key.n, options.column);
 		if (ours)
 			*found = p < end && *p == '"';
 		if (ours && p < end && *p != '"' && *p != 'n')
-			return NULL;
+			return wrong;
 		p = skip_value(p, end, ours ? &chunk->text : &chunk->key, 0);
 		p = p == NULL ? end : skip_blanks(p, end);
 		if (p == end || *p != ',')
 			break;
 	}
-	return p < end && *p == '}' && skip_blanks(p + 1, end) == end ? p : NULL;
+	*brace = p;
+	return p < end && *p == '}' && skip_blanks(p + 1, end) == end ? NULL : wrong;
 }
 
 /* --- records --------------------------------------------------------------- */
@@ -581,9 +604,11 @@ find_text(ShChunk *chunk, const char *p, const char *end, const char **text,
 /* Work on a record; returns what is wrong in it, or NULL. */
 static const char *
 do_record(ShChunk *chunk, simhasher *hasher, const simhasher_profile *profile,
-		  const char *p, const char *end, bool header)
+		  const char *p, const char *end)
 {
-	const char *brace = end;
+	bool		header = at_record == 1 && options.header;
+	const char *brace = options.format == SH_JSON ? p : end;
+	const char *wrong = NULL;
 	const char *text;
 	size_t		length;
 	bool		exists = true;
@@ -594,14 +619,14 @@ do_record(ShChunk *chunk, simhasher *hasher, const simhasher_profile *profile,
 
 	if (options.format == SH_JSON)
 	{
-		brace = read_object(chunk, p, end, &exists, &empty);
+		wrong = read_object(chunk, &brace, end, &exists, &empty);
 		text = chunk->text.bytes;
 		length = chunk->text.n;
-		if (brace == NULL)
-			return "it is no object of JSON with the column as a string or null";
 	}
 	else if (!header && !find_text(chunk, p, end, &text, &length, &exists))
-		return "it lacks the column";
+		wrong = "it lacks the column";
+	if (wrong != NULL)
+		return wrong;
 	if (exists && !header)
 		result = compute(hasher, profile, text, length, words);
 	if (result < 0 && !(result == SIMHASHER_INVALID && options.invalid_null))
@@ -638,25 +663,24 @@ do_chunk(ShChunk *chunk, simhasher *hasher, const simhasher_profile *profile)
 	const char *p = chunk->in.bytes;
 	const char *end = p + chunk->in.n;
 	const char *e;
+	bool		within = false;
 
 	chunk->out.n = 0;
-	for (uint64_t n = chunk->before; p < end; p = e + 1, n++)
+	for (; p < end; p = e + 1, at_record++)
 	{
 		const char *last;
 		const char *wrong;
 		bool		none;
 
-		e = record_end(p, end);
-		last = e - (options.format > SH_NULL && e > p && e[-1] == '\r');
+		e = record_end(p, p, end, &within);
+		last = e - (options.format > SH_NULL && e > p && e[-1] == '\r' && !is_escaped(p, e - 1));
 		/* What COPY takes for the end; blank lines between objects. */
 		none = (options.format == SH_TEXT && last - p == 2 && memcmp(p, "\\.", 2) == 0) ||
-			(options.format == SH_JSON && skip_blanks(p, last) == last);
-		wrong = none ? NULL : do_record(chunk, hasher, profile, p, last,
-										n == 0 && options.header);
+			(options.format == SH_JSON && skip_blanks(skip_mark(p, last), last) == last);
+		wrong = none ? NULL : do_record(chunk, hasher, profile, p, last);
 		if (wrong != NULL)
 		{
 			chunk->wrong = wrong;
-			chunk->wrong_record = n + 1;
 			return;
 		}
 		if (!options.alone)
@@ -673,31 +697,33 @@ static void
 find_column(ShChunk *chunk)
 {
 	const char *p = chunk->in.bytes;
-	const char *end = record_end(p, p + chunk->in.n);
+	bool		within = false;
+	const char *end = record_end(p, p, p + chunk->in.n, &within);
 	const char *field;
 	size_t		length;
 
-	end -= end > p && end[-1] == '\r';
-	if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
-		p += 3;
+	end -= end > p && end[-1] == '\r' && !is_escaped(p, end - 1);
+	p = skip_mark(p, end);
 	for (options.field = 0;; options.field++, p++)
 	{
 		(void) read_field(&chunk->text, &p, end, &field, &length);
-		if (length == strlen(options.column) && memcmp(field, options.column, length) == 0)
+		if (is_name(field, length, options.column))
 			return;
 		if (p == end)
 			die(1, "there is no column \"%s\"", options.column);
 	}
 }
 
-/* Read more of the input; false at its end. */
+/* Read more of the input, up to whole CHUNK_BYTES; false at its end. */
 static bool
 read_more(ShBytes *in)
 {
+	size_t		most = CHUNK_BYTES - in->n % CHUNK_BYTES;
 	ssize_t		n;
 
+	(void) make_room(in, most + 1);
 	do
-		n = read(input, in->bytes + in->n, in->room - in->n - 1);
+		n = read(input, in->bytes + in->n, most);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		die(1, "the input cannot be read: %s", strerror(errno));
@@ -706,42 +732,43 @@ read_more(ShBytes *in)
 }
 
 /*
- * Get the next chunk: as many whole records as there is room for, or as can be had
- * without waiting; false if there is none.
+ * Get the next chunk: as many whole records as CHUNK_BYTES have, or as can be had
+ * without waiting, but one at least; false if there is none.
  */
 static bool
 next_chunk(ShChunk *chunk)
 {
 	ShBytes    *in = &chunk->in;
 	size_t		whole = 0;
+	size_t		searched = 0;	/* for ends of records */
+	bool		within = false;
 	struct pollfd more = {.fd = input,.events = POLLIN};
 
 	in->n = 0;
-	chunk->before = records;
-	make_room(in, CHUNK_BYTES > rest.n + 2 ? CHUNK_BYTES : rest.n + 2);
+	at_record = records + 1;
 	append(in, rest.bytes, rest.n);
-	while (!ended)
+	while (!ended && in->n <= RECORD_MAX)
 	{
-		if (in->room - in->n < 2)
-		{
-			if (whole > 0 || in->n > RECORD_MAX)
-				break;
-			make_room(in, in->room);
-		}
 		ended = !read_more(in);
 		if (ended && in->n > whole)
+		{
+			/* COPY drops a backslash at the end of a file. */
+			in->n -= is_escaped(in->bytes + whole, in->bytes + in->n);
 			in->bytes[in->n++] = options.end;
-		for (const char *e; (e = record_end(in->bytes + whole, in->bytes + in->n)) <
-			 in->bytes + in->n; records++)
-			whole = (size_t) (e + 1 - in->bytes);
-		if (whole > 0 && (in->room - in->n < 2 || poll(&more, 1, 0) <= 0))
+			searched = whole;
+			within = false;
+		}
+		for (const char *e = in->bytes + searched, *end = in->bytes + in->n;
+			 (e = record_end(in->bytes + whole, e, end, &within)) < end; records++)
+			whole = (size_t) (++e - in->bytes);
+		searched = in->n;
+		if (whole > 0 && (in->n >= CHUNK_BYTES || poll(&more, 1, 0) <= 0))
 			break;
 	}
 	rest.n = 0;
 	if (in->n > whole && (ended || whole == 0))
 	{
 		chunk->wrong = ended ? "a quoted field has no end" : "it is longer than 2 GB";
-		chunk->wrong_record = records + 1;
 		ended = true;
 	}
 	else
@@ -789,49 +816,50 @@ write_chunk(ShChunk *chunk)
 		done += n < 0 ? 0 : (size_t) n;
 	}
 	if (chunk->wrong != NULL)
-		die(1, "record %" PRIu64 ": %s", chunk->wrong_record, chunk->wrong);
+		die(1, "record %" PRIu64 ": %s", at_record, chunk->wrong);
 	bytes_done += chunk->in.n;
-	show_progress(chunk->before, false);
+	show_progress(at_record - 1, false);
 	turn++;
 	pthread_cond_broadcast(&written);
 	pthread_mutex_unlock(&writing);
 }
 
-/* A thread: one chunk after the other. */
+/* A thread: one chunk after the other, with memory anew after one that took much. */
 static void *
 work(void *unused)
 {
-	ShChunk		chunk = {.number = 0};
-	simhasher  *hasher;
-	const simhasher_profile *profile;
-
 	(void) unused;
-	pthread_mutex_lock(&reading);	/* the first one says what is wrong */
-	hasher = simhasher_open(options.secret);
-	if (hasher == NULL)
-		die(1, "out of memory");
-	profile = simhasher_find_profile(hasher, options.profile);
-	if (profile == NULL)
-		die(2, "%s", simhasher_error(hasher));
-	pthread_mutex_unlock(&reading);
-	make_room(&chunk.text, 1);
-	for (;;)
+	for (bool any = true; any;)
 	{
-		bool		any;
+		ShChunk		chunk = {.number = 0};
+		simhasher  *hasher;
+		const simhasher_profile *profile;
 
-		pthread_mutex_lock(&reading);
-		any = next_chunk(&chunk);
+		pthread_mutex_lock(&reading);	/* the first one says what is wrong */
+		hasher = simhasher_open(options.secret);
+		if (hasher == NULL)
+			die(1, "out of memory");
+		profile = simhasher_find_profile(hasher, options.profile);
+		if (profile == NULL)
+			die(2, "%s", simhasher_error(hasher));
 		pthread_mutex_unlock(&reading);
-		if (!any)
-			break;
-		do_chunk(&chunk, hasher, profile);
-		write_chunk(&chunk);
+		make_room(&chunk.text, 1);
+		do
+		{
+			pthread_mutex_lock(&reading);
+			any = next_chunk(&chunk);
+			pthread_mutex_unlock(&reading);
+			if (any)
+				do_chunk(&chunk, hasher, profile);
+			if (any)
+				write_chunk(&chunk);
+		} while (any && chunk.in.room <= 4 * CHUNK_BYTES);
+		simhasher_close(hasher);
+		free(chunk.in.bytes);
+		free(chunk.out.bytes);
+		free(chunk.text.bytes);
+		free(chunk.key.bytes);
 	}
-	simhasher_close(hasher);
-	free(chunk.in.bytes);
-	free(chunk.out.bytes);
-	free(chunk.text.bytes);
-	free(chunk.key.bytes);
 	return NULL;
 }
 
@@ -899,6 +927,7 @@ read_options(int argc, char **argv)
 	long		processors = sysconf(_SC_NPROCESSORS_ONLN);
 	int			jobs = processors < 1 ? 1 : processors < JOBS_MAX ? (int) processors : JOBS_MAX;
 	int			notation = -1;
+	bool		columns;
 
 	options.progress = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
 	for (int c; (c = getopt_long(argc, argv, "f:c:Hd:p:mb:o:n:iaN:j:qh", names, NULL)) != -1;)
@@ -915,9 +944,7 @@ read_options(int argc, char **argv)
 				options.header = true;
 				break;
 			case 'd':
-				if (strlen(optarg) != 1 || strchr("\"\\\n\r", *optarg) != NULL)
-					die(2, "a delimiter is a byte, and none of \", \\ and line ends");
-				options.delimiter = *optarg;
+				options.delimiter = strlen(optarg) == 1 ? *optarg : '"';
 				break;
 			case 'p':
 				options.profile = optarg;
@@ -962,18 +989,28 @@ read_options(int argc, char **argv)
 		die(2, "a fingerprint of more than 64 bits is written as hex or bits");
 	options.notation = notation >= 0 ? (ShNotation) notation :
 		options.bits > 64 ? SH_BITS : SH_DECIMAL;
+	columns = options.format > SH_NULL && options.format != SH_JSON;
+	if (!columns && (options.header || options.delimiter != '\0' ||
+					 (options.format <= SH_NULL && options.column != NULL)))
+		die(2, "records of this format have no such columns");
 	options.end = options.format == SH_NULL ? '\0' : '\n';
 	if (options.delimiter == '\0')
 		options.delimiter = options.format == SH_CSV ? ',' : '\t';
+	if (strchr(options.format != SH_TEXT ? "\"\\\n\r" :
+			   "\"\\\n\r.Nabcdefghijklmnopqrstuvwxyz0123456789", options.delimiter) != NULL)
+		die(2, "a delimiter is a byte, none of \", \\, line ends and, in text, .N0-9a-z");
 	if (options.column == NULL)
 		options.column = options.format == SH_JSON ? "text" : "1";
 	if (*options.column == '\0')
 		die(2, "--column is empty");
-	if (options.header && (options.format <= SH_NULL || options.format == SH_JSON))
-		die(2, "records of this format have no header");
+	for (const char *p = options.name; p == options.name || *p != '\0'; p++)
+	{
+		if ((unsigned char) *p < ' ' || *p == '"' || *p == '\\' || *p == options.delimiter)
+			die(2, "--name is empty, or has a delimiter, \", \\ or control character");
+	}
 	options.by_name = options.header &&
 		strspn(options.column, "0123456789") < strlen(options.column);
-	if (options.format > SH_NULL && options.format != SH_JSON && !options.by_name)
+	if (columns && !options.by_name)
 		options.field = read_number(options.column, 1, SIMHASHER_TEXT_MAX, "--column") - 1;
 	return jobs;
 }

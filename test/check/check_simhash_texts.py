@@ -208,10 +208,16 @@ def edges():
     same(run(b"a b\n\\.\n", "-f", "text", "-n", "9")[0], b"a b\t\\N\n\\.\n")
     same(run(b'x,"a ""b"" c",""\n,y,z\n', "-f", "csv", "-c", "1", "-n", "9")[0],
          b'x,"a ""b"" c","",\n,y,z,\n')
-    for good in (b"{}", b' { } ', b'{"text":null}', b'{"a":[],"b":{"c":[1,-2.5e+3,true]}}'):
+    same(run(b"a\\\r\nb\\", "-f", "text", "-n", "9")[0], b"a\\\r\t\\N\nb\t\\N\n")
+    for good in (b"{}", b' { } ', b'{"text":null}', b'{"a":[],"b":{"c":[1,-2.5e+3,true]}}',
+                 b'{"a":[0,-0.0E-10,10e5]}', b'\xef\xbb\xbf{"a":1}'):
         out, _ = run(good + b"\n", "-f", "json")
-        same(json.loads(out), json.loads(good) | {"fp": None})
+        same(json.loads(out.decode("utf-8-sig")),
+             json.loads(good.decode("utf-8-sig")) | {"fp": None})
+    same(run(b'{"fp":1,"text":"x"}\n' * 2, "-f", "json", "-a", "-n", "9")[0], b"null\n" * 2)
     for bad in (b"[]", b"{", b"{]", b'{"a"}', b'{"a":}', b'{"a":1,}', b'{"a":01}', b'{"a":1.}',
+                b'{"a":1.2.3e+-5}', b'{"a":1e}', b'{"a":1e+}', b'{"a":-}', b'{"a":.5}', b'{"a":1e',
+                b'\xef\xbb\xbf{}', b'{"fp":1}',
                 b'{"text":1}', b'{"text":"\\ud800"}', b'{"text":"\\u0000"}', b'{"a":[1}',
                 b'{"text":"a\tb"}', b'{"a":1} x', b'{"a":tru}', b'{"a":"\\x"}', b"nul",
                 b'{"a":' + b"[" * 5000 + b"]" * 5000 + b"}"):
@@ -226,12 +232,40 @@ def edges():
         if message not in err:
             report(f"{err!r} lacks {message!r}")
     for options in (("-p", "no"), ("-b", "65"), ("-f", "no"), ("-c", "0", "-f", "csv"),
-                    ("-b", "128", "-o", "decimal"), ("-H",), ("x", "y"), ("/nowhere",)):
+                    ("-b", "128", "-o", "decimal"), ("-H",), ("x", "y"), ("/nowhere",),
+                    ("-c", "1"), ("-d", ";"), ("-f", "json", "-d", ";"), ("-f", "text", "-d", "n"),
+                    ("-f", "json", "-N", 'a"b'), ("-f", "csv", "-N", "a,b"), ("-N", "")):
         run(b"", *options, status=2)
     piped = subprocess.run(f"yes 'a b c' | {shlex.quote(PROGRAM)} | head -1; "
                            "echo ${PIPESTATUS[1]}", shell=True, executable="/bin/bash",
                            capture_output=True, check=True).stdout.split()
     same(piped[-1], b"141")
+
+
+def cost(stdin, *options, kilobytes="unlimited", status=0):
+    """The processor time of a run, in so much memory."""
+    before = os.times()
+    done = subprocess.run(["sh", "-c", f'ulimit -v {kilobytes}; exec "$0" "$@"', PROGRAM, *options],
+                          stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    if done.returncode != status or (status and b"record 1: out of memory" not in done.stderr):
+        report(f"{options} in {kilobytes} kB: status {done.returncode}, {done.stderr!r}")
+    return os.times().children_user - before.children_user
+
+
+def sizes(folder):
+    """Long records: what they cost, keep, and do without memory."""
+    path = folder / "long"
+    path.write_bytes(b'"' + b'some ""quoted"" words\n' * 1500000 + b'"\n')
+    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as cat:
+        piped = cost(cat.stdout, "-f", "csv", "-j", "1")
+    at_once = cost(None, "-f", "csv", "-j", "1", path)
+    if piped > 3 * at_once:
+        report(f"by a pipe {piped} s, else {at_once} s")
+    path.write_bytes(b"word " * 2400000 + b"\n" + b"a\n" * 5000000)
+    cost(None, "-j", "1", path, kilobytes=90000)
+    path.write_bytes(b"<p>some</p> " * 2600000)
+    for kilobytes in (50000, 20000):
+        cost(None, "-a", "-i", "-j", "1", "-p", "word-2-html", path, kilobytes=kilobytes, status=1)
 
 
 def main():
@@ -241,6 +275,7 @@ def main():
         os.chmod(name, 0o777)
         connection.execute(SETUP)
         edges()
+        sizes(pathlib.Path(name))
         compare(connection, pathlib.Path(name))
         round_trips(connection, pathlib.Path(name))
     sys.exit(1 if faults else 0)

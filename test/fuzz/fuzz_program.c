@@ -26,6 +26,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	static simhasher *hasher = NULL;
 	Input		input_bytes = {bytes, length};
 	size_t		ends = 0;
+	bool		within = false;
 
 	if (hasher == NULL)
 		hasher = simhasher_open(4711);
@@ -39,12 +40,13 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	options.header = options.format != SH_JSON && take_between(&input_bytes, 0, 1);
 	chunk.in.n = 0;
 	chunk.wrong = NULL;
+	at_record = 1;
 	append(make_room(&chunk.text, 1) == NULL ? NULL : &chunk.in,
 		   (const char *) input_bytes.bytes, input_bytes.left);
 	append(&chunk.in, &options.end, 1);
 	/* As it comes from next_chunk: of whole records, and room behind them. */
 	for (const char *p = chunk.in.bytes, *e, *end = p + chunk.in.n;
-		 (e = record_end(p, end)) < end; p = e + 1)
+		 (e = record_end(p, p, end, &within)) < end; p = e + 1)
 		ends = (size_t) (e + 1 - chunk.in.bytes);
 	chunk.in.n = ends;
 	chunk.in.bytes = realloc(chunk.in.bytes, chunk.in.room = ends + 1);
