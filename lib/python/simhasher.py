@@ -34,7 +34,7 @@ __all__ = ['Passage', 'simhash', 'minhash', 'simhash_bits', 'minhash_bits',
 
 Text = Union[str, bytes]
 
-_OK = 1
+_OK, _NO_MEMORY = 1, -3
 _SIMHASH, _MINHASH = 0, 1
 _WORDS_MAX = 16
 
@@ -99,8 +99,9 @@ class _Hasher:
     def __del__(self, close=_library.simhasher_close) -> None:
         close(self.handle)
 
-    def fail(self) -> ValueError:
-        return ValueError(_library.simhasher_error(self.handle).decode(errors='replace'))
+    def fail(self, result: int) -> Exception:
+        error = _library.simhasher_error(self.handle).decode(errors='replace')
+        return (MemoryError if result == _NO_MEMORY else ValueError)(error)
 
     def find(self, profile: Optional[str]) -> int:
         found = self.profiles.get(profile)
@@ -110,7 +111,7 @@ class _Hasher:
                 raise ValueError('the name of a profile has a byte 0')
             found = _library.simhasher_find_profile(self.handle, name)
             if not found:
-                raise self.fail()
+                raise self.fail(0)
             self.profiles[profile] = found
         return found
 
@@ -118,7 +119,7 @@ class _Hasher:
         """Call a function of the library; whether there is a result."""
         result = getattr(_library, 'simhasher_' + function)(self.handle, *arguments)
         if result < 0:
-            raise self.fail()
+            raise self.fail(result)
         return result == _OK
 
     def fingerprint(self, family: int, text: Text, bits: int,

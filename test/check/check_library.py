@@ -155,13 +155,16 @@ int main(void)
 
 def codes():
     library, words = simhasher._library, (ctypes.c_uint64 * 16)()
-    hasher = simhasher._hasher().handle
-    for bad in (b"\xff", b"a\0"):
-        same(library.simhasher_fingerprint(hasher, None, 0, bad, len(bad), 64, words), -2, bad)
-        same(library.simhasher_count_features(hasher, None, bad, len(bad), ctypes.c_size_t()),
-             -2, bad)
-    same(library.simhasher_fingerprint(hasher, None, 0, b"", 1 << 30, 64, words), -1, "1 GB")
-    same(library.simhasher_fingerprint(hasher, None, 0, b"", 0, 65, words), -1, "bits")
+    with simhasher._hasher() as own:
+        hasher = own.handle
+        for bad in (b"\xff", b"a\0"):
+            same(library.simhasher_fingerprint(hasher, None, 0, bad, len(bad), 64, words),
+                 -2, bad)
+            same(library.simhasher_count_features(hasher, None, bad, len(bad),
+                                                  ctypes.c_size_t()), -2, bad)
+        same(library.simhasher_fingerprint(hasher, None, 0, b"", 1 << 30, 64, words), -1,
+             "1 GB")
+        same(library.simhasher_fingerprint(hasher, None, 0, b"", 0, 65, words), -1, "bits")
     with tempfile.TemporaryDirectory() as folder:
         program = folder + "/program"
         subprocess.run(["cc", "-x", "c", "-", "-x", "none", "-I", ROOT / "lib", "-o", program,
