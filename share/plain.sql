@@ -1,6 +1,6 @@
 --
 -- Near-duplicates where no extension may be installed: SQL and PL/pgSQL alone, to be
--- run by any role that may create a schema, on PostgreSQL 13 to 19, and on PGlite.
+-- run by any role that may create a schema, on PostgreSQL 14 to 19, and on PGlite.
 -- SPDX-License-Identifier: PostgreSQL
 --
 --     CALL plain.add_keys('docs');      columns, indexes, and docs_near(q, k)
@@ -15,33 +15,26 @@
 -- near, by index-only scans: 4 keys for k = 3, 188 for k = 8.  A row that several
 -- blocks find counts for the first of them.
 --
+-- Operators have the very types of their operands, or a search_path of pg_catalog, so
+-- that none of another schema is taken.  What is there already, or fails, undoes all.
+--
+
+BEGIN;
+SET LOCAL search_path = pg_catalog, pg_temp;
 
 CREATE SCHEMA plain;
 
--- Bodies of functions are bound to what they name, whatever is renamed.  PostgreSQL 13
--- has neither these nor bit_count: there they are text, and slower.
-CREATE PROCEDURE plain.make(signature text, body text)
-LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE 'CREATE FUNCTION ' || signature ||
-		CASE WHEN current_setting('server_version_num')::integer < 140000
-		THEN ' AS ' || quote_literal(body) ELSE ' BEGIN ATOMIC ' || body || '; END' END;
-END $$;
-
-CALL plain.make('plain.hamming(a bigint, b bigint) RETURNS integer
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE',
-	CASE WHEN current_setting('server_version_num')::integer < 140000
-	THEN $$SELECT length(replace((a # b)::bit(64)::text, '0', ''))$$
-	ELSE $$SELECT bit_count((a # b)::bit(64))::integer$$ END);
+-- Bodies that are expressions or BEGIN ATOMIC are bound to what they name here.
+CREATE FUNCTION plain.hamming(a bigint, b bigint) RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN bit_count((a # b)::bit(64))::integer;
 
 -- The block by which a search within k finds a row that differs in the bits x.
-CALL plain.make('plain.block(x bigint, k integer) RETURNS integer
-	LANGUAGE sql IMMUTABLE PARALLEL SAFE',
-	$$SELECT CASE
-		WHEN plain.hamming(x >> 48 & 65535, 0) <= k / 4 THEN 0
-		WHEN plain.hamming(x >> 32 & 65535, 0) <= k / 4 - (1 > k % 4)::integer THEN 1
-		WHEN plain.hamming(x >> 16 & 65535, 0) <= k / 4 - (2 > k % 4)::integer THEN 2
-		ELSE 3 END$$);
+CREATE FUNCTION plain.block(x bigint, k integer) RETURNS integer
+LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE
+	WHEN plain.hamming(x >> 48 & 65535::bigint, 0::bigint) <= k / 4 THEN 0
+	WHEN plain.hamming(x >> 32 & 65535::bigint, 0::bigint) <= k / 4 - (1 > k % 4)::integer THEN 1
+	WHEN plain.hamming(x >> 16 & 65535::bigint, 0::bigint) <= k / 4 - (2 > k % 4)::integer THEN 2
+	ELSE 3 END;
 
 -- The keys to look up in block b: those that differ from q's in at most radius bits.
 -- Bit 16 is outside the key, so i and j stand for two bits, one, or none.
@@ -73,7 +66,7 @@ DECLARE
 	type text;
 	arms text[];
 BEGIN
-	SELECT format('%I.%I', relnamespace::regnamespace::name, relname || '_near'),
+	SELECT format('%I.%I', relnamespace::regnamespace::name, relname::text || '_near'),
 		format_type(i.atttypid, NULL) INTO near, type
 	FROM pg_class AS c JOIN pg_attribute AS i ON i.attrelid = c.oid AND i.attname = id
 	JOIN pg_attribute AS f ON f.attrelid = c.oid AND f.attname = fp
@@ -92,22 +85,26 @@ BEGIN
 			WHERE t.k%s = ANY (plain.keys($1, %4$s, $2)) AND plain.hamming(t.%2$I, $1) <= $2
 			AND plain.block(t.%2$I # $1, $2) = %4$s', id, fp, tab, b);
 	END LOOP;
-	CALL plain.make(format('%s(q bigint, k integer DEFAULT 3)
+	EXECUTE format('CREATE FUNCTION %s(q bigint, k integer DEFAULT 3)
 		RETURNS TABLE (id %s, fp bigint, distance integer)
-		LANGUAGE sql STABLE PARALLEL SAFE ROWS 10', near, type),
-		array_to_string(arms, ' UNION ALL '));
+		LANGUAGE sql STABLE PARALLEL SAFE ROWS 10 BEGIN ATOMIC %s; END',
+		near, type, array_to_string(arms, ' UNION ALL '));
 END $$;
 
 -- Have a table that has the keys refuse rows within k bits of another, or leave them
 -- out where action is 'skip'.  The guard looks up rows with the rights of the table's
 -- owner, and says nothing of the row that it finds.
 --
--- A row locks the pieces of its fingerprint, at least one of which two rows within k
--- have in common, until the transaction ends; then it is looked up in a new snapshot,
--- which has what other transactions have committed.  From its row 257 on a transaction
--- takes one lock for all rows instead, which the others hold shared: there is not room
--- for any number of locks, and of pieces hashed to a thousand, transactions of ten
--- unrelated rows by six clients deadlock in three cases of ten (of pieces: in none).
+-- A row locks the pieces of its fingerprint, of which two rows within k have one in
+-- common, until the transaction ends; then it is looked up in a new snapshot, which has
+-- what other transactions have committed.  Since the server has room for a bounded
+-- number of locks, a transaction takes one lock for all rows from its row 257 on, which
+-- the others hold shared.  Pieces hashed to a thousand values would be bounded too, but
+-- by them transactions of ten unrelated rows by six clients deadlock in three cases of
+-- ten, by pieces in none.
+--
+-- PL/pgSQL finds docs_near by its name: the guard calls it while it belongs to the
+-- table's owner, and is made only where the schema's owner has the table owner's rights.
 CREATE PROCEDURE plain.add_guard(tab regclass, k integer DEFAULT 3,
 	action text DEFAULT 'reject', fp name DEFAULT 'fp')
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $make$
@@ -115,29 +112,38 @@ DECLARE
 	near text;
 	guard text;
 BEGIN
-	SELECT format('%I.%I', relnamespace::regnamespace::name, relname || '_near'),
-		format('%I.%I', relnamespace::regnamespace::name, relname || '_guard')
+	SELECT format('%I.%I', nspname, relname::text || '_near'),
+		format('%I.%I', nspname, relname::text || '_guard')
 	INTO near, guard
-	FROM pg_class WHERE oid = tab AND pg_get_userbyid(relowner) = current_user;
-	IF NOT EXISTS (SELECT FROM pg_proc WHERE oid = to_regprocedure(near || '(bigint, integer)')
-		AND pg_get_userbyid(proowner) = current_user)
-		OR k NOT BETWEEN 0 AND 11 OR action NOT IN ('reject', 'skip') THEN
+	FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
+	JOIN pg_database ON datname = current_database()
+	WHERE c.oid = tab AND pg_get_userbyid(relowner) = current_user
+	AND (action = 'reject' OR action = 'skip' AND relkind = 'r' AND NOT relispartition)
+	AND pg_has_role(CASE pg_get_userbyid(nspowner) WHEN 'pg_database_owner' THEN datdba
+		ELSE nspowner END, relowner, 'MEMBER');
+	IF NOT EXISTS (SELECT FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid
+		AND d.classid = 'pg_proc'::regclass
+		WHERE p.oid = to_regprocedure(near || '(bigint, integer)') AND refobjid = tab
+		AND pg_get_userbyid(proowner) = current_user) OR k NOT BETWEEN 0 AND 11 THEN
 		RAISE EXCEPTION 'no guard within % of % by "%"', k, tab, action
 		USING ERRCODE = 'invalid_parameter_value', HINT = 'The owner of a table, after '
-			'plain.add_keys, makes a guard within 0 to 11, by "reject" or "skip".';
+			'plain.add_keys, makes a guard within 0 to 11, by "reject", or by "skip" if the '
+			'table is no part of a partitioned one, in a schema of that owner.';
 	END IF;
-	EXECUTE format($format$
-CREATE FUNCTION %1$s() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET row_security = off
-SET enable_seqscan = off SET plan_cache_mode = force_generic_plan
-AS $guard$
+	EXECUTE format('CREATE OR REPLACE FUNCTION %s() RETURNS trigger
+		LANGUAGE plpgsql SECURITY DEFINER
+		SET search_path = pg_catalog, pg_temp SET row_security = off
+		SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS %L', guard,
+		format($guard$
 DECLARE
-	root oid := coalesce(pg_partition_root(tg_relid), tg_relid);
-	pieces CONSTANT integer := greatest(%3$s + 1, 4);
+	print CONSTANT bigint := new.%1$I;
+	was CONSTANT bigint := old.%1$I;
+	root CONSTANT oid := coalesce(pg_partition_root(tg_relid), tg_relid);
+	pieces CONSTANT integer := greatest(%2$s + 1, 4);
 	guarded integer;
 	others integer;
 BEGIN
-	IF new.%4$I IS NULL OR new.%4$I = old.%4$I THEN
+	IF print IS NULL OR print = was THEN
 		RETURN new;
 	ELSIF current_setting('transaction_isolation') NOT LIKE 'read %%' THEN
 		RAISE EXCEPTION 'near-duplicates are kept out at isolation level read committed only'
@@ -145,22 +151,25 @@ BEGIN
 			HINT = 'Use BEGIN ISOLATION LEVEL READ COMMITTED.';
 	END IF;
 
-	guarded := 1 + coalesce(nullif(current_setting('plain.guarded', true), ''), '0')::integer;
-	PERFORM set_config('plain.guarded', guarded::text, true);
+	guarded := set_config('plain.guarded', (1 + coalesce(substring(
+		current_setting('plain.guarded', true), '^[0-9]{1,9}$'), '0')::integer)::text, true);
 	IF guarded > 256 THEN
 		PERFORM pg_advisory_xact_lock(root::integer, -1);
 	ELSE
 		PERFORM pg_advisory_xact_lock_shared(root::integer, -1);
-		FOR i IN 0 .. pieces - 1 LOOP
-			PERFORM pg_advisory_xact_lock(root::integer, i << 16 |
-				(new.%4$I >> 64 * i / pieces
-				& ((1 << 64 * (i + 1) / pieces - 64 * i / pieces) - 1))::integer);
-		END LOOP;
+		PERFORM pg_advisory_xact_lock(root::integer, i << 16 | (print >> 64 * i / pieces
+			& ((1 << 64 * (i + 1) / pieces - 64 * i / pieces) - 1)::bigint)::integer)
+		FROM generate_series(0, pieces - 1) AS i;
 	END IF;
 
+	IF NOT EXISTS (SELECT FROM pg_proc WHERE oid = to_regprocedure(%3$L)
+		AND pg_get_userbyid(proowner) = current_user) THEN
+		RAISE EXCEPTION 'the guard of table "%%" misses its owner''s %%', tg_table_name, %3$L
+		USING ERRCODE = 'undefined_function', HINT = 'Call plain.add_guard again.';
+	END IF;
 	-- An update may find its own row, as it was.
-	SELECT count(*) INTO others FROM (SELECT FROM %2$s(new.%4$I, %3$s) LIMIT 2) AS n;
-	IF others <= coalesce(plain.hamming(old.%4$I, new.%4$I) <= %3$s, false)::integer THEN
+	SELECT count(*) INTO others FROM (SELECT FROM %4$s(print, %2$s) LIMIT 2) AS n;
+	IF others <= coalesce(bit_count((was # print)::bit(64)) <= %2$s, false)::integer THEN
 		RETURN new;
 	-- An update that moves a row to another partition inserts it: left out, it is lost.
 	ELSIF tg_argv[0] = 'skip' AND tg_op = 'INSERT' AND root = tg_relid THEN
@@ -169,9 +178,11 @@ BEGIN
 	RAISE EXCEPTION 'row is a near-duplicate of another in table "%%"', tg_table_name
 	USING ERRCODE = 'exclusion_violation', CONSTRAINT = tg_name,
 		SCHEMA = tg_table_schema, TABLE = tg_table_name,
-		HINT = format('SELECT * FROM %2$s(%%s, %3$s) shows those that you may see.', new.%4$I);
-END $guard$;
-REVOKE ALL ON FUNCTION %1$s() FROM PUBLIC;
-CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON %5$s
-FOR EACH ROW EXECUTE FUNCTION %1$s(%6$L)$format$, guard, near, k, fp, tab, action);
+		HINT = format('SELECT * FROM %%s(%%s, %2$s) shows those that you may see.', %4$L, print);
+END $guard$, fp, k, near || '(bigint, integer)', near));
+	EXECUTE format('REVOKE ALL ON FUNCTION %s() FROM PUBLIC', guard);
+	EXECUTE format('CREATE OR REPLACE TRIGGER guard BEFORE INSERT OR UPDATE ON %s
+		FOR EACH ROW EXECUTE FUNCTION %s(%L)', tab, guard, action);
 END $make$;
+
+COMMIT;

@@ -36,12 +36,44 @@ sub fails
 	return;
 }
 
+# A schema of that name is there already, in which anybody may make functions: all of
+# the file is undone.
+$node->safe_psql('postgres', 'CREATE SCHEMA plain; GRANT ALL ON SCHEMA plain TO PUBLIC');
+$node->command_ok([ 'psql', '-X', '-q', '-U', 'plain_owner', '-d', $node->connstr('postgres'),
+		'-f', 'share/plain.sql' ], 'plain.sql beside a schema of its name');
+is($node->safe_psql('postgres', <<'END'), '0', 'which is not used');
+SELECT count(*) FROM pg_proc WHERE pronamespace = 'plain'::regnamespace;
+DROP SCHEMA plain CASCADE
+END
+
+# Another's operators on integers, where pg_catalog has none of exactly their types.
+$node->safe_psql('postgres', <<'END');
+CREATE SCHEMA hostile;
+GRANT USAGE ON SCHEMA hostile TO plain_owner;
+DO $$
+DECLARE
+	o record;
+BEGIN
+	FOR o IN SELECT * FROM unnest('{&,|,#,<<,>>,+,-,*,/,%,<,<=,>,>=,=}'::text[]) AS op,
+		unnest('{smallint,integer,bigint}'::regtype[]) AS l,
+		unnest('{smallint,integer,bigint}'::regtype[]) AS r
+		WHERE NOT EXISTS (SELECT FROM pg_operator WHERE oprname = op AND oprleft = l AND oprright = r)
+	LOOP
+		EXECUTE format('CREATE OR REPLACE FUNCTION hostile.f(%1$s, %2$s) RETURNS bigint LANGUAGE plpgsql
+			IMMUTABLE AS %4$L; CREATE OPERATOR hostile.%3$s (FUNCTION = hostile.f, LEFTARG = %1$s,
+			RIGHTARG = %2$s)', o.l, o.r, o.op, $f$BEGIN RAISE 'hostile'; END$f$);
+	END LOOP;
+END $$;
+ALTER ROLE plain_owner SET search_path = app, hostile;
+END
+
 # Random rows, ends of the range, NULLs, and rows at up to 14 bits from others.
 $node->command_ok(
 	[ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-U', 'plain_owner',
 		'-d', $node->connstr('postgres'), '-f', 'share/plain.sql' ],
 	'plain.sql by an ordinary role');
 as_owner(<<"END");
+SET search_path = app;
 CREATE TABLE docs ("the id" int PRIMARY KEY, q text, "the fp" bigint);
 INSERT INTO docs SELECT n, 'text ' || n, hashint8extended(n, $seed)
 FROM generate_series(1, 20000) AS n;
@@ -54,10 +86,13 @@ FROM generate_series(-4, 120) AS n JOIN docs ON "the id" = n;
 CREATE TABLE near AS SELECT * FROM (
 	SELECT n, "the id", "the fp", length(replace(("the fp" # asked.q)::bit(64)::text, '0', ''))
 		AS distance FROM asked, docs) AS s WHERE distance <= 11;
+SET search_path = app, hostile;
 CALL plain.add_keys('docs', 'the id', 'the fp');
 GRANT SELECT ON docs, asked TO plain_reader;
 END
 $node->safe_psql('postgres', 'VACUUM ANALYZE docs, asked');
+is(as_owner('SELECT count(*) FROM docs_near((SELECT 0::bigint), 8)'), '2', 'no operator of others');
+$node->safe_psql('postgres', 'ALTER ROLE plain_owner RESET search_path');
 
 for my $k (-1, 0 .. 11)
 {

@@ -183,6 +183,14 @@ INSERT INTO docs (fp) SELECT hashint8extended(n, 2) FROM generate_series(1, 2000
 SELECT (SELECT count(*) FROM docs),
 	(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory') BETWEEN 1000 AND 1026
 END
+is(outcome(<<'END'), 't', 'a counter that is set to nonsense');
+SET plain.guarded = 'x';
+INSERT INTO docs (fp) VALUES (0);
+SET plain.guarded = '-1000';
+BEGIN;
+INSERT INTO docs (fp) SELECT hashint8extended(n, 2) FROM generate_series(1, 300) AS n;
+SELECT count(*) BETWEEN 1000 AND 1026 FROM pg_locks WHERE locktype = 'advisory'
+END
 is(outcome('INSERT INTO docs (fp) VALUES (0), (15), (7)'), $refused, 'rows of one statement');
 is(outcome("COPY docs (fp) FROM stdin;\n0\n1\n\\.\n"), $refused, 'rows of COPY');
 
@@ -251,7 +259,7 @@ CREATE TABLE docs (id int, part int, fp bigint) PARTITION BY LIST (part);
 CREATE TABLE docs_1 PARTITION OF docs FOR VALUES IN (1);
 CREATE TABLE docs_2 PARTITION OF docs FOR VALUES IN (2);
 CALL plain.add_keys('docs');
-CALL plain.add_guard('docs', action => 'skip');
+CALL plain.add_guard('docs');
 ALTER TABLE docs RENAME TO papers;
 CREATE TABLE docs (id int, fp bigint);
 INSERT INTO papers VALUES (1, 1, 0), (2, 2, 255);
@@ -270,6 +278,60 @@ IPC::Run::run([ 'pg_dump', '-d', $dump ], '|',
   or diag($log);
 like(($node->psql('copy', 'INSERT INTO app.papers VALUES (3, 1, 3)'))[2],
 	qr/row is a near-duplicate of another in table "docs_1"/, 'a dump that is restored');
+
+# Names that have to be quoted; nothing is left out of partitions.
+($said) = ($node->psql('postgres', <<'END', extra_params => [ '-U', 'plain_guard_owner' ]))[2];
+\set VERBOSITY verbose
+DROP TABLE papers CASCADE;
+CREATE TABLE "it's 100% of $guard$" (id int, fp bigint);
+CALL plain.add_keys('"it''s 100% of $guard$"');
+CALL plain.add_guard('"it''s 100% of $guard$"');
+INSERT INTO "it's 100% of $guard$" VALUES (1, 1), (2, 2)
+END
+like($said, qr/23P01.*\nHINT: .* app\."it's 100% of \$guard\$_near"\(2, 3\)/, 'a quoted name');
+make_docs(3, 'reject');
+$node->safe_psql('postgres', <<'END');
+ALTER TABLE app.docs OWNER TO plain_guard_writer;
+ALTER FUNCTION app.docs_near OWNER TO plain_guard_writer;
+ALTER FUNCTION app.docs_guard OWNER TO plain_guard_writer
+END
+is(outcome('INSERT INTO docs (fp) VALUES (1), (2)', 'plain_guard_writer'), $refused, 'a new owner');
+$node->safe_psql('postgres', 'DROP TABLE app.docs CASCADE; DROP FUNCTION app.docs_guard');
+make_docs(3, 'reject');
+is(outcome(<<'END'), 'no guard within 3 of app.parts by "skip"', 'partitions, by "skip"');
+CREATE TABLE parts (id int, fp bigint) PARTITION BY LIST (id);
+CALL plain.add_keys('parts');
+CALL plain.add_guard('parts', 3, 'skip')
+END
+
+# The guard calls what its owner made, and nothing that another has put in its place.
+my $lost = q(the guard of table "docs" misses its owner's app.docs_near(bigint, integer));
+my $evil = <<'END';
+CREATE FUNCTION app.docs_near(bigint, integer) RETURNS SETOF bigint LANGUAGE plpgsql
+AS $$ BEGIN RAISE 'evil as %', current_user; END $$
+END
+is(outcome(<<'END'), '', 'a schema of the same name');
+ALTER SCHEMA app RENAME TO old;
+GRANT ALL ON SCHEMA old TO plain_guard_writer;
+GRANT INSERT ON old.docs TO plain_guard_writer;
+END
+$node->safe_psql('postgres', 'CREATE SCHEMA app AUTHORIZATION plain_guard_writer');
+is(outcome("GRANT USAGE ON SCHEMA app TO PUBLIC; $evil; INSERT INTO old.docs (fp) VALUES (1)", 'plain_guard_writer'), $lost, 'of another');
+is(outcome(<<'END'), $refused, 'a guard that is made again');
+CALL plain.add_guard('old.docs');
+INSERT INTO old.docs (fp) VALUES (1), (2);
+END
+$node->safe_psql('postgres', <<'END');
+DROP SCHEMA app CASCADE;
+ALTER SCHEMA old RENAME TO app;
+ALTER SCHEMA app OWNER TO plain_guard_writer;
+GRANT ALL ON SCHEMA app TO plain_guard_owner;
+END
+is(outcome("CALL plain.add_guard('docs')"), 'no guard within 3 of app.docs by "reject"',
+	"another's schema");
+$lost =~ s/app/old/;
+is(outcome("DROP FUNCTION app.docs_near; $evil; INSERT INTO app.docs (fp) VALUES (1)",
+	'plain_guard_writer'), $lost, 'in which another drops the function');
 
 $node->stop;
 done_testing();
