@@ -298,6 +298,10 @@ END
 is(outcome('INSERT INTO docs (fp) VALUES (1), (2)', 'plain_guard_writer'), $refused, 'a new owner');
 $node->safe_psql('postgres', 'DROP TABLE app.docs CASCADE; DROP FUNCTION app.docs_guard');
 make_docs(3, 'reject');
+is(outcome("CALL plain.add_guard('docs', 3, 'reject', 'id_')"),
+	'no guard within 3 of app.docs by "reject"', 'no such column');
+is(outcome("CALL plain.add_guard('docs', NULL)"), 'no guard within <NULL> of app.docs by "reject"',
+	'within NULL');
 is(outcome(<<'END'), 'no guard within 3 of app.parts by "skip"', 'partitions, by "skip"');
 CREATE TABLE parts (id int, fp bigint) PARTITION BY LIST (id);
 CALL plain.add_keys('parts');
