@@ -61,9 +61,7 @@ struct simhasher
 	ShBuffer	found;			/* passages */
 
 	/* the document being read */
-	ShBag	   *bag;			/* where its features go */
-	int			words;			/* or how many minima they have */
-	ShMinima	minima[SH_WORDS];
+	ShWideMinima minima;
 	const unsigned char *text;	/* of passages */
 	const simhasher_profile *profile;
 	size_t		place;			/* where the next passage begins */
@@ -79,16 +77,6 @@ struct simhasher
  * kept in a register that is lost.
  */
 #define NOT_INLINE	__attribute__((noinline))
-
-/* What hashes of features are handed to. */
-typedef void (*ShHashSink) (simhasher *hasher, const uint64_t *hashes, size_t n);
-
-/* Where the hashes of a document go. */
-typedef struct ShHashStream
-{
-	simhasher  *hasher;
-	ShHashSink	sink;
-} ShHashStream;
 
 /* A profile is the core's. */
 static const ShProfile *
@@ -283,27 +271,12 @@ visible_text(simhasher *hasher, const ShProfile *profile, const char *text,
 
 /* --- hashes of features ---------------------------------------------------- */
 
-/* ShDocumentSink: hand the hashes of the features to the sink. */
-static bool
-hand_over(void *state, ShWindows *windows)
-{
-	ShHashStream *stream = state;
-	uint64_t	hashes[SH_BATCH];
-	size_t		n;
-
-	while ((n = sh_windows_hashes(windows, hashes)) > 0)
-		stream->sink(stream->hasher, hashes, n);
-	return true;
-}
-
 /* Hand over the features, read as another implementation does. */
 static void
 read_compat(simhasher *hasher, const ShProfile *profile,
-			const unsigned char *bytes, size_t length, ShHashSink sink)
+			const unsigned char *bytes, size_t length, ShHashReader read, void *state)
 {
 	ShCompat	compat;
-	uint64_t	hashes[SH_BATCH];
-	size_t		n;
 
 	if (sh_compat_lower(profile) != NULL)
 	{
@@ -313,76 +286,48 @@ read_compat(simhasher *hasher, const ShProfile *profile,
 		bytes = hasher->lower.bytes;
 	}
 	sh_compat_begin(&compat, profile, bytes, length, no_pause);
-	do
-	{
-		for (n = 0; n < SH_BATCH && sh_compat_next(&compat, &hashes[n]);)
-			n++;
-		if (n > 0)
-			sink(hasher, hashes, n);
-	} while (n == SH_BATCH);
+	sh_compat_read(&compat, read, state);
 }
 
 /* Hand over the hashes of the features of a text, each as often as it occurs. */
 static void
 read_hashes(simhasher *hasher, const ShProfile *profile,
-			const unsigned char *bytes, size_t length, ShHashSink sink)
+			const unsigned char *bytes, size_t length, ShHashReader read, void *state)
 {
-	ShHashStream stream = {hasher, sink};
+	ShHashStream stream = {read, state};
 
 	if (sh_compat_profile(profile))
 	{
-		read_compat(hasher, profile, bytes, length, sink);
+		read_compat(hasher, profile, bytes, length, read, state);
 		return;
 	}
 	sh_document_begin(&hasher->document, profile);
-	(void) sh_document_read(&hasher->document, bytes, length, hand_over, &stream);
-	sh_document_read_end(&hasher->document, hand_over, &stream);
+	(void) sh_document_read(&hasher->document, bytes, length,
+							sh_document_hand_hashes, &stream);
+	sh_document_read_end(&hasher->document, sh_document_hand_hashes, &stream);
 }
 
-/* ShHashSink: add the weight that features gain to the sums of the document. */
+/* ShHashReader: add the hashes to the bag. */
 static void
-add_to_sums(simhasher *hasher, const uint64_t *hashes, size_t n)
+add_to_bag(void *bag, const uint64_t *hashes, size_t n)
 {
-	uint64_t	gained[SH_GAINED(SH_BATCH)];
-
-	memcpy(gained, hashes, n * sizeof *hashes);
-	sh_document_add(&hasher->document, gained, n);
+	sh_bag_add(bag, hashes, n);
 }
 
-/* ShHashSink: add the hashes to the minima. */
-static void
-add_to_minima(simhasher *hasher, const uint64_t *hashes, size_t n)
-{
-	uint64_t	others[SH_BATCH];
-
-	sh_minima_add(&hasher->minima[0], hashes, n);
-	for (int w = 1; w < hasher->words; w++)
-	{
-		sh_word_hashes(others, hashes, n, w);
-		sh_minima_add(&hasher->minima[w], others, n);
-	}
-}
-
-/* ShHashSink: add the hashes to the bag. */
-static void
-add_to_bag(simhasher *hasher, const uint64_t *hashes, size_t n)
-{
-	sh_bag_add(hasher->bag, hashes, n);
-}
-
-/* The SimHash fingerprint of what a profile reads; false if there is none. */
+/*
+ * The SimHash fingerprint of what a profile reads, of so many words; false if there is
+ * none.
+ */
 static bool
 simhash(simhasher *hasher, const ShProfile *profile, const unsigned char *bytes,
-		size_t length, uint64_t *fingerprint)
+		size_t length, int words, uint64_t *fingerprint)
 {
 	ShDocument *document = &hasher->document;
 
 	sh_document_begin(document, profile);
-	document->words = hasher->words;
-	for (int w = 0; w < hasher->words; w++)
-		sh_sums_begin(&document->sums[w]);
+	document->words = words;
 	if (sh_compat_profile(profile))
-		read_compat(hasher, profile, bytes, length, add_to_sums);
+		read_compat(hasher, profile, bytes, length, sh_document_add_hashes, document);
 	else
 		sh_document_feed(document, bytes, length);
 	return sh_document_end(document, fingerprint);
@@ -391,29 +336,23 @@ simhash(simhasher *hasher, const ShProfile *profile, const unsigned char *bytes,
 /* The MinHash fingerprint, likewise. */
 static bool
 minhash(simhasher *hasher, const ShProfile *profile, const unsigned char *bytes,
-		size_t length, uint64_t *fingerprint)
+		size_t length, int words, uint64_t *fingerprint)
 {
-	bool		exists = false;
-
-	for (int w = 0; w < hasher->words; w++)
-		sh_minima_begin(&hasher->minima[w]);
-	read_hashes(hasher, profile, bytes, length, add_to_minima);
-	for (int w = 0; w < hasher->words; w++)
-		exists = sh_minima_fingerprint(&hasher->minima[w], &hasher->walks,
-									   &fingerprint[w]);
-	return exists;
+	sh_wide_minima_begin(&hasher->minima, words);
+	read_hashes(hasher, profile, bytes, length, sh_wide_minima_add, &hasher->minima);
+	return sh_wide_minima_fingerprint(&hasher->minima, &hasher->walks, fingerprint);
 }
 
 /* Either. */
 static NOT_INLINE bool
 fingerprint_of(simhasher *hasher, const ShProfile *profile, int family,
-			   const char *text, size_t length, uint64_t *fingerprint)
+			   const char *text, size_t length, int words, uint64_t *fingerprint)
 {
 	const unsigned char *bytes = visible_text(hasher, profile, text, &length);
 
 	return family == SIMHASHER_SIMHASH ?
-		simhash(hasher, profile, bytes, length, fingerprint) :
-		minhash(hasher, profile, bytes, length, fingerprint);
+		simhash(hasher, profile, bytes, length, words, fingerprint) :
+		minhash(hasher, profile, bytes, length, words, fingerprint);
 }
 
 /*
@@ -434,23 +373,31 @@ fill_bag(simhasher *hasher, int bag, ShDamping damping, const ShProfile *profile
 	if (seeded == NULL)
 		longjmp(hasher->no_memory, 1);
 	bytes = visible_text(hasher, profile, text, &length);
-	hasher->bag = &hasher->bags[bag];
-	sh_bag_begin(hasher->bag, damping);
-	read_hashes(hasher, seeded, bytes, length, add_to_bag);
-	sh_bag_end(hasher->bag);
+	sh_bag_begin(&hasher->bags[bag], damping);
+	read_hashes(hasher, seeded, bytes, length, add_to_bag, &hasher->bags[bag]);
+	sh_bag_end(&hasher->bags[bag]);
 	return SIMHASHER_OK;
 }
 
-/* Put those of two texts in both, with their weights if these count. */
-static NOT_INLINE int
-fill_bags(simhasher *hasher, const ShProfile *profile, bool weights,
-		  const char *a, size_t a_length, const char *b, size_t b_length)
+/* Compare the features of two texts by a measure, which has weights by that damping. */
+static int
+compare_texts(simhasher *hasher, const ShProfile *profile, ShDamping damping,
+			  bool (*measure) (const ShBag *, const ShFeatures *, void (*) (void), double *),
+			  const char *a, size_t a_length, const char *b, size_t b_length,
+			  double *similarity)
 {
-	ShDamping	damping = weights ? profile->damping : SH_DAMP_COUNT;
-	int			result = fill_bag(hasher, 0, damping, profile, a, a_length);
+	ShFeatures	features;
+	int			result;
 
-	return result != SIMHASHER_OK ? result :
-		fill_bag(hasher, 1, damping, profile, b, b_length);
+	if (setjmp(hasher->no_memory))
+		return fail_for_memory(hasher);
+	result = fill_bag(hasher, 0, damping, profile, a, a_length);
+	if (result == SIMHASHER_OK)
+		result = fill_bag(hasher, 1, damping, profile, b, b_length);
+	if (result != SIMHASHER_OK)
+		return result;
+	features = sh_bag_features(&hasher->bags[1]);
+	return measure(&hasher->bags[0], &features, no_pause, similarity);
 }
 
 /* --- passages -------------------------------------------------------------- */
@@ -466,7 +413,7 @@ end_passage(simhasher *hasher, size_t end)
 	if (profile == NULL)
 		longjmp(hasher->no_memory, 1);
 	passage.exists = minhash(hasher, profile, hasher->text + passage.start,
-							 passage.length, &passage.fingerprint);
+							 passage.length, 1, &passage.fingerprint);
 	hasher->place = end;
 	make_room(hasher, &hasher->found, sizeof passage);
 	memcpy(hasher->found.bytes + hasher->found.n, &passage, sizeof passage);
@@ -491,7 +438,6 @@ find_passages(simhasher *hasher, const char *text, size_t length, int words)
 	hasher->text = bytes;
 	hasher->place = 0;
 	hasher->found.n = 0;
-	hasher->words = 1;
 	sh_passages_begin(&hasher->cut, words, at_border, hasher);
 	sh_words_begin(&hasher->reader, false);
 	while ((bytes = sh_words_feed(&hasher->reader, bytes, end)) < end)
@@ -601,9 +547,8 @@ simhasher_fingerprint(simhasher *hasher, const simhasher_profile *profile,
 		return result;
 	if (setjmp(hasher->no_memory))
 		return fail_for_memory(hasher);
-	hasher->words = bits / SH_BITS;
 	return fingerprint_of(hasher, of_core(profile), family, text, length,
-						  fingerprint);
+						  bits / SH_BITS, fingerprint);
 }
 
 int
@@ -656,16 +601,8 @@ simhasher_jaccard(simhasher *hasher, const simhasher_profile *profile,
 				  const char *a, size_t a_length, const char *b, size_t b_length,
 				  double *similarity)
 {
-	ShFeatures	features;
-	int			result;
-
-	if (setjmp(hasher->no_memory))
-		return fail_for_memory(hasher);
-	result = fill_bags(hasher, of_core(profile), false, a, a_length, b, b_length);
-	if (result != SIMHASHER_OK)
-		return result;
-	features = sh_bag_features(&hasher->bags[1]);
-	return sh_bag_jaccard(&hasher->bags[0], &features, no_pause, similarity);
+	return compare_texts(hasher, of_core(profile), SH_DAMP_COUNT, sh_bag_jaccard,
+						 a, a_length, b, b_length, similarity);
 }
 
 int
@@ -673,16 +610,8 @@ simhasher_cosine(simhasher *hasher, const simhasher_profile *profile,
 				 const char *a, size_t a_length, const char *b, size_t b_length,
 				 double *similarity)
 {
-	ShFeatures	features;
-	int			result;
-
-	if (setjmp(hasher->no_memory))
-		return fail_for_memory(hasher);
-	result = fill_bags(hasher, of_core(profile), true, a, a_length, b, b_length);
-	if (result != SIMHASHER_OK)
-		return result;
-	features = sh_bag_features(&hasher->bags[1]);
-	return sh_bag_cosine(&hasher->bags[0], &features, no_pause, similarity);
+	return compare_texts(hasher, of_core(profile), of_core(profile)->damping, sh_bag_cosine,
+						 a, a_length, b, b_length, similarity);
 }
 
 int

@@ -22,7 +22,7 @@ simhash_init_bag(ShBag *bag, MemoryContext context)
 	bag->multiplier = pg_prng_uint64(&pg_global_prng_state) | 1;
 }
 
-/* SimhashHashReader: add the hashes to the bag. */
+/* ShHashReader: add the hashes to the bag. */
 static void
 add_to_bag(void *state, const uint64 *hashes, size_t n)
 {

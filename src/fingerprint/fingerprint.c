@@ -229,16 +229,6 @@ feed_document(void *state, const unsigned char *bytes, Size length)
 	sh_document_feed((ShDocument *) state, bytes, length);
 }
 
-/* SimhashHashReader: add features, read as another implementation does. */
-static void
-add_features(void *state, const uint64 *hashes, size_t n)
-{
-	uint64		gained[SH_GAINED(SH_BATCH)];
-
-	memcpy(gained, hashes, n * sizeof *hashes);
-	sh_document_add((ShDocument *) state, gained, n);
-}
-
 /* SimhashWideFamily: the SimHash fingerprint of a document. */
 static bool
 simhash_family(const ShProfile *profile, text *document, int words,
@@ -248,7 +238,7 @@ simhash_family(const ShProfile *profile, text *document, int words,
 
 	reading->words = words;
 	if (sh_compat_profile(profile))
-		simhash_read_hashes(reading, document, add_features, reading);
+		simhash_read_hashes(reading, document, sh_document_add_hashes, reading);
 	else
 		simhash_read_text(profile, document, feed_document, reading);
 	return sh_document_end(reading, result);

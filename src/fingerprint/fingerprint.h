@@ -31,10 +31,6 @@
 typedef void (*SimhashReader) (void *state, const unsigned char *bytes,
 							   Size length);
 
-/* What the hashes of features are handed to. */
-typedef void (*SimhashHashReader) (void *state, const uint64 *hashes,
-								   size_t n);
-
 /* What the words of a document are handed to, some at a time. */
 typedef void (*SimhashWordsReader) (void *state, const ShWord *words,
 									size_t n);
@@ -93,7 +89,7 @@ extern bool simhash_wide_fingerprint(const ShProfile *profile, text *document,
 
 /* hashes.c */
 extern void simhash_read_hashes(ShDocument *workspace, text *document,
-								SimhashHashReader read, void *state);
+								ShHashReader read, void *state);
 
 /* passages.c */
 extern uint32 simhash_read_words(text *document, SimhashWordsReader read,

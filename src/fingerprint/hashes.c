@@ -12,26 +12,12 @@
  */
 #include "fingerprint/fingerprint.h"
 
-/* Where the hashes of a document go. */
+/* A document whose hashes are handed to a reader, slice by slice. */
 typedef struct HashStream
 {
 	ShDocument *document;
-	SimhashHashReader read;
-	void	   *state;
+	ShHashStream to;
 } HashStream;
-
-/* ShDocumentSink: hand the hashes of the features to the reader. */
-static bool
-hand_over(void *state, ShWindows *windows)
-{
-	HashStream *stream = state;
-	uint64		hashes[SH_BATCH];
-	size_t		n;
-
-	while ((n = sh_windows_hashes(windows, hashes)) > 0)
-		stream->read(stream->state, hashes, n);
-	return true;
-}
 
 /* SimhashReader: read the slice. */
 static void
@@ -39,30 +25,18 @@ feed_stream(void *state, const unsigned char *bytes, Size length)
 {
 	HashStream *stream = state;
 
-	(void) sh_document_read(stream->document, bytes, length, hand_over, stream);
+	(void) sh_document_read(stream->document, bytes, length,
+							sh_document_hand_hashes, &stream->to);
 }
 
 /* Hand over the features, read as another implementation does. */
 static void
-read_compat(const ShProfile *profile, text *document,
-			SimhashHashReader read, void *state)
+read_compat(const ShProfile *profile, text *document, ShHashReader read, void *state)
 {
 	ShCompat	compat;
-	uint64		hashes[SH_BATCH];
-	size_t		n;
 
 	simhash_compat_begin(&compat, profile, document);
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (n = 0; n < SH_BATCH; n++)
-		{
-			if (!sh_compat_next(&compat, &hashes[n]))
-				break;
-		}
-		if (n > 0)
-			read(state, hashes, n);
-	} while (n == SH_BATCH);
+	sh_compat_read(&compat, read, state);
 	simhash_compat_end(&compat, document);
 }
 
@@ -73,9 +47,9 @@ read_compat(const ShProfile *profile, text *document,
  */
 void
 simhash_read_hashes(ShDocument *workspace, text *document,
-					SimhashHashReader read, void *state)
+					ShHashReader read, void *state)
 {
-	HashStream	stream = {workspace, read, state};
+	HashStream	stream = {workspace, {read, state}};
 
 	if (sh_compat_profile(workspace->profile))
 	{
@@ -83,5 +57,5 @@ simhash_read_hashes(ShDocument *workspace, text *document,
 		return;
 	}
 	simhash_read_text(workspace->profile, document, feed_stream, &stream);
-	sh_document_read_end(workspace, hand_over, &stream);
+	sh_document_read_end(workspace, sh_document_hand_hashes, &stream.to);
 }

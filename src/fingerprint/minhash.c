@@ -23,52 +23,16 @@ PG_FUNCTION_INFO_V1(minhash_features_bits);
 
 ShWalks		simhash_walks;
 
-/* A document whose minima are looked for, for several words. */
-typedef struct WideMinima
-{
-	int			words;
-	ShMinima	minima[SH_WORDS];
-} WideMinima;
-
-/* Begin with nothing added. */
-static void
-begin_minima(WideMinima *wide, int words)
-{
-	wide->words = words;
-	for (int w = 0; w < words; w++)
-		sh_minima_begin(&wide->minima[w]);
-}
-
-/* SimhashHashReader: add the hashes to the minima. */
+/* ShHashReader, and for more hashes than that: add them to the minima. */
 static void
 add_to_minima(void *state, const uint64 *hashes, size_t n)
 {
-	WideMinima *wide = state;
-
 	for (size_t done = 0, k; done < n; done += k)
 	{
-		uint64		others[SH_BATCH];
-
 		CHECK_FOR_INTERRUPTS();
 		k = Min(n - done, SH_BATCH);
-		sh_minima_add(&wide->minima[0], hashes + done, k);
-		for (int w = 1; w < wide->words; w++)
-		{
-			sh_word_hashes(others, hashes + done, k, w);
-			sh_minima_add(&wide->minima[w], others, k);
-		}
+		sh_wide_minima_add(state, hashes + done, k);
 	}
-}
-
-/* The fingerprint of the minima; false when nothing was added. */
-static bool
-end_minima(const WideMinima *wide, uint64 *result)
-{
-	bool		exists = true;
-
-	for (int w = 0; w < wide->words; w++)
-		exists = sh_minima_fingerprint(&wide->minima[w], &simhash_walks, &result[w]);
-	return exists;
 }
 
 /* SimhashWideFamily: the MinHash fingerprint of a document. */
@@ -76,12 +40,12 @@ bool
 simhash_wide_minhash(const ShProfile *profile, text *document, int words,
 					 uint64 *result)
 {
-	WideMinima	wide;
+	ShWideMinima wide;
 
-	begin_minima(&wide, words);
+	sh_wide_minima_begin(&wide, words);
 	simhash_read_hashes(simhash_begin_document(profile), document,
 						add_to_minima, &wide);
-	return end_minima(&wide, result);
+	return sh_wide_minima_fingerprint(&wide, &simhash_walks, result);
 }
 
 /*
@@ -143,7 +107,7 @@ simhash_hash_set(ArrayType *array, const ShProfile *profile, uint64 **hashes)
 static Datum
 minhash_of_features(FunctionCallInfo fcinfo, int bits)
 {
-	WideMinima	wide;
+	ShWideMinima wide;
 	uint64		result[SH_WORDS];
 	uint64	   *hashes;
 	int			words;
@@ -154,9 +118,10 @@ minhash_of_features(FunctionCallInfo fcinfo, int bits)
 	words = simhash_words_argument(fcinfo, bits);
 	n = simhash_hash_set(PG_GETARG_ARRAYTYPE_P(0),
 						 simhash_profile_argument(fcinfo, bits + 1), &hashes);
-	begin_minima(&wide, Max(words, 1));
+	sh_wide_minima_begin(&wide, Max(words, 1));
 	add_to_minima(&wide, hashes, n);
-	return simhash_return(fcinfo, end_minima(&wide, result), result, words);
+	return simhash_return(fcinfo, sh_wide_minima_fingerprint(&wide, &simhash_walks, result),
+						  result, words);
 }
 
 /*

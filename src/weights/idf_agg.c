@@ -84,7 +84,7 @@ add_frequency(Learning *learning, uint64 hash, uint32 n)
 	simhash_check_idf_entries(learning->frequencies.occupied);
 }
 
-/* SimhashHashReader: count the features that are new to the document. */
+/* ShHashReader: count the features that are new to the document. */
 static void
 learn_hashes(void *state, const uint64 *hashes, size_t n)
 {

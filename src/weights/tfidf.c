@@ -79,7 +79,7 @@ end_idf_words(ShIdfSums *sums, int words, uint64 *result)
 	return exists;
 }
 
-/* SimhashHashReader: add the hashes whose weight grows once more. */
+/* ShHashReader: add the hashes whose weight grows once more. */
 static void
 weigh_hashes(void *state, const uint64 *hashes, size_t n)
 {
@@ -95,7 +95,7 @@ weigh_hashes(void *state, const uint64 *hashes, size_t n)
 
 /* --- the top k ----------------------------------------------------------- */
 
-/* SimhashHashReader: list the hashes, and count how often the weight grows. */
+/* ShHashReader: list the hashes, and count how often the weight grows. */
 static void
 count_hashes(void *state, const uint64 *hashes, size_t n)
 {

@@ -12,6 +12,8 @@
  */
 #include "core/fingerprint/document.h"
 
+#include <string.h>
+
 #include "core/foreign/foreign.h"
 
 /*
@@ -72,6 +74,16 @@ sh_document_add(ShDocument *document, uint64_t *hashes, size_t n)
 		sh_word_hashes(others, hashes, n, w);
 		sh_sums_add(&document->sums[w], others, n);
 	}
+}
+
+/* ShHashReader: add features that have not been read by this document. */
+void
+sh_document_add_hashes(void *document, const uint64_t *hashes, size_t n)
+{
+	uint64_t	gained[SH_GAINED(SH_BATCH)];
+
+	memcpy(gained, hashes, n * sizeof *hashes);
+	sh_document_add(document, gained, n);
 }
 
 /* ShDocumentSink: add the features to the sums of the document. */

@@ -47,6 +47,13 @@ typedef struct ShDocument
  */
 typedef bool (*ShDocumentSink) (void *state, ShWindows *windows);
 
+/* Where the hashes of a document go. */
+typedef struct ShHashStream
+{
+	ShHashReader read;
+	void	   *state;
+} ShHashStream;
+
 /* Bytes of a document whose letters are folded at once. */
 #define SH_FOLDED_AT_ONCE	1024
 
@@ -57,6 +64,8 @@ extern void sh_document_begin(ShDocument *document, const ShProfile *profile);
 extern size_t sh_document_sift(ShDocument *document, uint64_t *hashes,
 							   size_t n);
 extern void sh_document_add(ShDocument *document, uint64_t *hashes, size_t n);
+extern void sh_document_add_hashes(void *document, const uint64_t *hashes,
+								   size_t n);
 extern void sh_document_feed(ShDocument *document,
 							 const unsigned char *bytes, size_t length);
 extern bool sh_document_end(ShDocument *document, uint64_t *fingerprint);
@@ -128,6 +137,19 @@ sh_document_read(ShDocument *document, const unsigned char *bytes,
 		length -= n;
 	}
 	return more;
+}
+
+/* ShDocumentSink: hand the hashes of the features to the reader of the stream. */
+static inline bool
+sh_document_hand_hashes(void *stream, ShWindows *windows)
+{
+	const ShHashStream *to = stream;
+	uint64_t	hashes[SH_BATCH];
+	size_t		n;
+
+	while ((n = sh_windows_hashes(windows, hashes)) > 0)
+		to->read(to->state, hashes, n);
+	return true;
 }
 
 /* End the document: hand over the features that are left. */

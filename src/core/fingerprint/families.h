@@ -86,4 +86,16 @@ extern void sh_minima_add(ShMinima *minima, const uint64_t *hashes, size_t n);
 extern bool sh_minima_fingerprint(const ShMinima *minima, ShWalks *walks,
 								  uint64_t *fingerprint);
 
+/* The minima of so many words. */
+typedef struct ShWideMinima
+{
+	int			words;
+	ShMinima	minima[SH_WORDS];
+} ShWideMinima;
+
+extern void sh_wide_minima_begin(ShWideMinima *wide, int words);
+extern void sh_wide_minima_add(void *wide, const uint64_t *hashes, size_t n);
+extern bool sh_wide_minima_fingerprint(const ShWideMinima *wide, ShWalks *walks,
+									   uint64_t *fingerprint);
+
 #endif							/* SH_FAMILIES_H */

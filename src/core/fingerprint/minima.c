@@ -29,6 +29,7 @@
 
 #include <string.h>
 
+#include "core/text/windows.h"
 
 /* Part of the specification (docs/fingerprint.md). */
 #define STEP_FACTOR		UINT64_C(6364136223846793005)
@@ -137,4 +138,40 @@ sh_minima_fingerprint(const ShMinima *minima, ShWalks *walks,
 	}
 	*fingerprint = result;
 	return true;
+}
+
+/* Begin with nothing added, for so many words. */
+void
+sh_wide_minima_begin(ShWideMinima *wide, int words)
+{
+	wide->words = words;
+	for (int w = 0; w < words; w++)
+		sh_minima_begin(&wide->minima[w]);
+}
+
+/* ShHashReader: add the hashes, SH_BATCH at most. */
+void
+sh_wide_minima_add(void *wide, const uint64_t *hashes, size_t n)
+{
+	ShWideMinima *to = wide;
+	uint64_t	others[SH_BATCH];
+
+	sh_minima_add(&to->minima[0], hashes, n);
+	for (int w = 1; w < to->words; w++)
+	{
+		sh_word_hashes(others, hashes, n, w);
+		sh_minima_add(&to->minima[w], others, n);
+	}
+}
+
+/* The fingerprint, in all words; false when nothing was added. */
+bool
+sh_wide_minima_fingerprint(const ShWideMinima *wide, ShWalks *walks,
+						   uint64_t *fingerprint)
+{
+	bool		exists = false;
+
+	for (int w = 0; w < wide->words; w++)
+		exists = sh_minima_fingerprint(&wide->minima[w], walks, &fingerprint[w]);
+	return exists;
 }

@@ -16,6 +16,7 @@
 #define SH_FOREIGN_H
 
 #include "core/text/profile.h"
+#include "core/text/windows.h"
 
 /* --- digest.c -------------------------------------------------------------- */
 
@@ -105,6 +106,7 @@ extern void sh_compat_begin(ShCompat *compat, const ShProfile *profile,
 							const unsigned char *bytes, size_t length,
 							void (*pause) (void));
 extern bool sh_compat_next(ShCompat *compat, uint64_t *hash);
+extern void sh_compat_read(ShCompat *compat, ShHashReader read, void *state);
 extern uint64_t sh_compat_hash(const ShProfile *profile,
 							   const unsigned char *bytes, size_t length,
 							   void (*pause) (void));

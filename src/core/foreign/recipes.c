@@ -610,6 +610,23 @@ sh_compat_next(ShCompat *compat, uint64_t *hash)
 	return true;
 }
 
+/* Hand the hashes of all features to the reader. */
+void
+sh_compat_read(ShCompat *compat, ShHashReader read, void *state)
+{
+	uint64_t	hashes[SH_BATCH];
+	size_t		n;
+
+	do
+	{
+		compat->pause();
+		for (n = 0; n < SH_BATCH && sh_compat_next(compat, &hashes[n]);)
+			n++;
+		if (n > 0)
+			read(state, hashes, n);
+	} while (n == SH_BATCH);
+}
+
 /* The hash of a feature that is given. */
 uint64_t
 sh_compat_hash(const ShProfile *profile,

@@ -16,6 +16,9 @@
 /* Features handed out at a time. */
 #define SH_BATCH		512
 
+/* What the hashes of features are handed to, as they occur, SH_BATCH at most. */
+typedef void (*ShHashReader) (void *state, const uint64_t *hashes, size_t n);
+
 /* A feature: the bytes start .. end - 1 of the normalised text held. */
 typedef struct ShFeature
 {
