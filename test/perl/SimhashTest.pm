@@ -13,7 +13,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 our @EXPORT =
-  qw(seed seconds rounds new_node extension_contents plant needs_psycopg by_python
+  qw(seed seconds rounds new_node new_plain_node extension_contents plant needs_psycopg by_python
   weighted_files drawn_transaction answers);
 
 # The seed of what is drawn at random: SIMHASH_SEED, or another each time.
@@ -82,6 +82,25 @@ sub new_node
 		"fsync = off\njit = off\n" . ($settings // ''));
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+	return $node;
+}
+
+# A node without the extension, for share/plain.sql: an ordinary role, which owns the
+# schema app, and another one, which may use that.
+sub new_plain_node
+{
+	my ($name, $owner, $other) = @_;
+	my $node = new_node($name);
+
+	$node->safe_psql('postgres', <<"END");
+DROP EXTENSION simhash;
+CREATE ROLE $owner LOGIN;
+CREATE ROLE $other LOGIN;
+GRANT CREATE ON DATABASE postgres TO $owner;
+CREATE SCHEMA app AUTHORIZATION $owner;
+GRANT USAGE ON SCHEMA app TO $other;
+ALTER DATABASE postgres SET search_path = app;
+END
 	return $node;
 }
 

@@ -11,18 +11,7 @@ use SimhashTest;
 use Test::More;
 
 my $seed = seed();
-my $node = new_node('plain');
-
-# No extension here, and an ordinary role.
-$node->safe_psql('postgres', <<'END');
-DROP EXTENSION simhash;
-CREATE ROLE plain_owner LOGIN;
-CREATE ROLE plain_reader LOGIN;
-GRANT CREATE ON DATABASE postgres TO plain_owner;
-CREATE SCHEMA app AUTHORIZATION plain_owner;
-GRANT USAGE ON SCHEMA app TO plain_reader;
-ALTER DATABASE postgres SET search_path = app;
-END
+my $node = new_plain_node('plain', 'plain_owner', 'plain_reader');
 
 sub as_owner { return $node->safe_psql('postgres', $_[0], extra_params => [ '-U', 'plain_owner' ]) }
 

@@ -14,17 +14,8 @@ use SimhashTest;
 use Test::More;
 
 my $seed = seed();
-my $node = new_node('plain_guard');
+my $node = new_plain_node('plain_guard', 'plain_guard_owner', 'plain_guard_writer');
 
-$node->safe_psql('postgres', <<'END');
-DROP EXTENSION simhash;
-CREATE ROLE plain_guard_owner LOGIN;
-CREATE ROLE plain_guard_writer LOGIN;
-GRANT CREATE ON DATABASE postgres TO plain_guard_owner;
-CREATE SCHEMA app AUTHORIZATION plain_guard_owner;
-GRANT USAGE ON SCHEMA app TO plain_guard_writer;
-ALTER DATABASE postgres SET search_path = app;
-END
 $node->command_ok(
 	[ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-U', 'plain_guard_owner',
 		'-d', $node->connstr('postgres'), '-f', 'share/plain.sql' ],
