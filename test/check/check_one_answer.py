@@ -23,7 +23,7 @@ is near and similar to, or else is one.  So
 Calls that see the whole table may know more of two rows that are alike, or not, than a
 guard does: rows near them tell what an entry of a form is.  If BY_NEAR_ROWS, what
 simhash_pairs says is true for all of these; but for "alike" it has to be what plain SQL
-says, and there in nine of ten pairs.
+says, and there, but for few tables, in nine of ten pairs.
 
 In the suite the rounds are always the same; SIMHASH_SECONDS and SIMHASH_SEED are as
 for check_generator.py, SIMHASH_ROUNDS makes so many.
@@ -350,6 +350,7 @@ def main():
     end = time.monotonic() + SECONDS
     seed, rounds, faults = SEED, 0, 0
     sums = [0, 0, 0]
+    swayed = 0          # tables of which near rows decide more than a tenth of the pairs
     with new_utf8_database(DATABASE), psycopg.connect(
             dbname=DATABASE, autocommit=True) as connection:
         connection.execute('CREATE EXTENSION simhash')
@@ -357,7 +358,9 @@ def main():
         while (time.monotonic() < end if SECONDS else rounds < ROUNDS) and (
                 faults < FAULTS):
             one = Round(connection, seed)
-            sums = [a + b for a, b in zip(sums, one.run())]
+            counts = one.run()
+            sums = [a + b for a, b in zip(sums, counts)]
+            swayed += counts[2] * 10 > counts[1]
             if one.faults:
                 faults += 1
                 print('fault in %s' % one)
@@ -365,7 +368,8 @@ def main():
                     print('  ' + fault[:400])
             rounds += 1
             seed += 1
-    if sums[2] * 10 > sums[1]:
+    if swayed > 3 + rounds // 20:       # of 300 tables 9 were seen
+        print('near rows decide in %d tables' % swayed)
         faults += 1
     print('%s%d tables from SIMHASH_SEED=%d on: %d rows go, %d pairs, of which near rows'
           ' decide %d, %d faults' % ('FAIL ' if faults else 'ok   ', rounds, SEED,
