@@ -17,13 +17,6 @@
  */
 #include "index/scan/hamming_scan.h"
 
-/* Compares a run, by the instructions of some processor. */
-typedef struct CompareKind
-{
-	bool		(*usable) (void);
-	void		(*run) (HammingScan *so);
-} CompareKind;
-
 /*
  * A candidate of the run at hand is near enough.  Take it for a match if this
  * block is the first to find it, and every condition may hold.
@@ -120,14 +113,14 @@ compare_run_anywhere(HammingScan *so)
 	compare_run(so, sh_distance);
 }
 
-static const CompareKind kinds[] = {
+static const HammingCompareKind kinds[] = {
 #ifdef __x86_64__
 	{sh_cpu_avx2, compare_run_avx2},
 #endif
 	{sh_cpu_any, compare_run_anywhere}
 };
 
-static SH_CPU_DEFINE_FASTEST(fastest_kind, CompareKind, kinds);
+SH_CPU_DEFINE_FASTEST(hamming_compare_fastest, HammingCompareKind, kinds);
 
 /*
  * Read one leaf page of the plan.  Matches are added to those of the scan.
@@ -140,13 +133,12 @@ bool
 hamming_read_page(IndexScanDesc scan)
 {
 	HammingScan *so = (HammingScan *) scan->opaque;
-	const CompareKind *kind = fastest_kind();
 	int			before = so->matches.count;
 
 	if (!hamming_cursor_next_page(scan, &so->cursor))
 		return false;
 	do
-		kind->run(so);
+		so->compare->run(so);
 	while (hamming_cursor_next_run(scan, &so->cursor));
 	hamming_leave_page(&so->matches, so->cursor.buffer, before);
 	return true;

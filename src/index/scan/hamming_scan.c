@@ -63,6 +63,7 @@ hamming_beginscan(Relation index, int nkeys, int norderbys)
 	so->asked.balls = (HammingBall *) palloc(sizeof(HammingBall) * Max(nkeys, 1));
 	so->matches.pinned = InvalidBuffer;
 	so->rows = -1;
+	so->compare = hamming_compare_fastest();
 	so->cursor.page_entries = entries_per_page(index, so->layout);
 	if (norderbys > 0)
 	{

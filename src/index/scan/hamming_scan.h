@@ -228,6 +228,14 @@ typedef struct HammingWords
 } HammingWords;
 
 struct HammingNearest;
+struct HammingScan;
+
+/* Compares a run, by the instructions of some processor. */
+typedef struct HammingCompareKind
+{
+	bool		(*usable) (void);
+	void		(*run) (struct HammingScan *so);
+} HammingCompareKind;
 
 /* The state of a scan. */
 typedef struct HammingScan
@@ -242,6 +250,7 @@ typedef struct HammingScan
 	HammingQuestion asked;
 	HammingWords *words;		/* the plans, one for each word */
 	HammingCursor cursor;
+	const HammingCompareKind *compare;
 	int			max_distance;	/* of entries from the plan's center that are
 								 * matches */
 	HammingMatches matches;
@@ -293,6 +302,7 @@ extern void hamming_begin_walk(IndexScanDesc scan, int64 key,
 extern Buffer hamming_walk(IndexScanDesc scan, HammingWalk *walk);
 
 /* hamming_compare.c */
+extern const HammingCompareKind *hamming_compare_fastest(void);
 extern bool hamming_read_page(IndexScanDesc scan);
 
 /* hamming_matches.c */
