@@ -79,9 +79,9 @@ class Simhasher {
 		this.#texts = [{ place: 0, room: 0 }, { place: 0, room: 0 }];
 	}
 
-	/** A place for so many bytes; addresses have no sign. */
+	/** A place for so many bytes, of which malloc() takes 32 bits; addresses have no sign. */
 	#allocate(bytes) {
-		const place = this.#library.malloc(bytes) >>> 0;
+		const place = bytes === bytes >>> 0 ? this.#library.malloc(bytes) >>> 0 : 0;
 		if (place === 0)
 			throw new RangeError('out of memory');
 		return place;

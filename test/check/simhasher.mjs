@@ -79,5 +79,21 @@ for (const refused of [() => simhasher.minhash('\0'), () => simhasher.minhash('\
 			throw error;
 	}
 }
+
+// Nor does an array that is longer than malloc() can be told, if there is memory for it.
+const long = 'a b '.repeat(2 ** 20);
+const anew = await load();
+for (const huge of [2 ** 30, 2 ** 32]) {
+	try {
+		anew.fold(new Uint8Array(huge));
+		different++;
+	} catch (error) {
+		if (!(error instanceof RangeError))
+			throw error;
+	}
+}
+compared++;
+if (anew.fold(long) !== long)
+	different++;
 console.log(`${compared} compared, ${different} different`);
 process.exitCode = different > 0 ? 1 : 0;
