@@ -355,25 +355,28 @@ append_character(ShBytes *text, uint32_t c)
 	append(text, bytes, more + 1);
 }
 
-/* Read what follows "\u"; false if that is no character. */
+/*
+ * Read what follows "\u"; false if that is no number.  0 and half a surrogate pair become
+ * what no text may have, and are wrong in the column alone.
+ */
 static bool
 read_unicode(const char **p, const char *end, ShBytes *text)
 {
 	const char *start = *p;
 	int			c = read_digits(p, end, 16, 4);
-	int			low;
 
-	if (*p - start != 4 || c == 0 || (c >= 0xdc00 && c <= 0xdfff))
+	if (*p - start != 4)
 		return false;
-	if (c >= 0xd800 && c <= 0xdbff)
+	if (c >= 0xd800 && c <= 0xdbff && end - *p >= 6 && memcmp(*p, "\\u", 2) == 0)
 	{
-		if (end - *p < 6 || (*p)[0] != '\\' || (*p)[1] != 'u')
-			return false;
-		*p += 2;
-		low = read_digits(p, end, 16, 4);
-		if (*p - start != 10 || low < 0xdc00 || low > 0xdfff)
-			return false;
-		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+		const char *next = *p + 2;
+		int			low = read_digits(&next, end, 16, 4);
+
+		if (low >= 0xdc00 && low <= 0xdfff)
+		{
+			c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+			*p = next;
+		}
 	}
 	append_character(text, (uint32_t) c);
 	return true;
@@ -996,9 +999,10 @@ read_options(int argc, char **argv)
 	options.end = options.format == SH_NULL ? '\0' : '\n';
 	if (options.delimiter == '\0')
 		options.delimiter = options.format == SH_CSV ? ',' : '\t';
-	if (strchr(options.format != SH_TEXT ? "\"\\\n\r" :
-			   "\"\\\n\r.Nabcdefghijklmnopqrstuvwxyz0123456789", options.delimiter) != NULL)
-		die(2, "a delimiter is a byte, none of \", \\, line ends and, in text, .N0-9a-z");
+	if (strchr(options.format != SH_TEXT ? "\"\\\n\r-0123456789abcdef" :
+			   "\"\\\n\r-.Nabcdefghijklmnopqrstuvwxyz0123456789", options.delimiter) != NULL)
+		die(2, "a delimiter is a byte, none of \", \\, -, 0-9, a-f, line ends and, in text, "
+			".Na-z");
 	if (options.column == NULL)
 		options.column = options.format == SH_JSON ? "text" : "1";
 	if (*options.column == '\0')

@@ -214,6 +214,9 @@ def edges():
         out, _ = run(good + b"\n", "-f", "json")
         same(json.loads(out.decode("utf-8-sig")),
              json.loads(good.decode("utf-8-sig")) | {"fp": None})
+    no_text = b'{"text":"a\\u0000b"}\n{"text":"\\udc00"}\n{"text":"\\ud800\\u0041"}\n'
+    same(run(no_text, "-f", "json", "-a", "-i")[0], b"null\n" * 3)
+    same(run(no_text, "-f", "json", "-a", "-c", "other")[0], b"null\n" * 3)
     same(run(b'{"fp":1,"text":"x"}\n' * 2, "-f", "json", "-a", "-n", "9")[0], b"null\n" * 2)
     for bad in (b"[]", b"{", b"{]", b'{"a"}', b'{"a":}', b'{"a":1,}', b'{"a":01}', b'{"a":1.}',
                 b'{"a":1.2.3e+-5}', b'{"a":1e}', b'{"a":1e+}', b'{"a":-}', b'{"a":.5}', b'{"a":1e',
@@ -234,6 +237,7 @@ def edges():
     for options in (("-p", "no"), ("-b", "65"), ("-f", "no"), ("-c", "0", "-f", "csv"),
                     ("-b", "128", "-o", "decimal"), ("-H",), ("x", "y"), ("/nowhere",),
                     ("-c", "1"), ("-d", ";"), ("-f", "json", "-d", ";"), ("-f", "text", "-d", "n"),
+                    ("-f", "csv", "-d", "7"), ("-f", "text", "-d", "-"),
                     ("-f", "json", "-N", 'a"b'), ("-f", "csv", "-N", "a,b"), ("-N", "")):
         run(b"", *options, status=2)
     piped = subprocess.run(f"yes 'a b c' | {shlex.quote(PROGRAM)} | head -1; "
