@@ -9,7 +9,8 @@
  *
  * A simhasher is what one thread works with: threads may each have one, and must not
  * share one.  What functions return pointers to belongs to it, and stays as it is up
- * to the next call with it; profiles stay until it is closed.
+ * to the next call with it, which must not be given it as a text: copy it, or have two
+ * simhashers; profiles stay until it is closed.
  *
  * Texts are UTF-8 without a byte 0, of up to SIMHASHER_TEXT_MAX bytes; what the server
  * would refuse is an error.  A function that can fail returns, or sets its result to,
