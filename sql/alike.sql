@@ -33,6 +33,19 @@ FROM unnest('{0,1,2,5,10,20,30}'::int[]) AS edits, generate_series(1, 200) AS i
 GROUP BY edits;
 SELECT edits, said(a, b), said(a, b, .9), said(a, b, .5), said(a, b, profile => 'word-1')
 FROM edited ORDER BY edits;
+-- a fact of a sentence among 200 words, in many languages: none is alike
+SELECT x, y FROM edited, (VALUES
+    ('dose is safe', 'dose is non safe'), ('we can do it', 'we can''t do it'), ('es wird etwas gebaut', 'es wird nichts etwas gebaut'),
+    ('il treno parte', 'il treno non parte'), ('يدفع الثمن', 'لا يدفع الثمن'), ('वह जाता है', 'वह नहीं जाता है'), ('그는 간다', '그는 안 간다'),
+    ('costs 5 euros', 'costs 5 million euros'), ('costs two euros', 'costs two hundred euros'), ('损失为5元', '损失为5万元'), ('损失为三元', '损失为三百元'),
+    ('Louis XVII of France', 'Louis XVIII of France'), ('au XVIIe siècle', 'au XVIIIe siècle'),
+    ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)')) AS v (x, y)
+WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'not%';
+-- ... and an edit of the same words is
+SELECT x, y FROM edited, (VALUES
+    ('wow', 'wow!'), ('Attention ! Le', 'Attention Le'), ('~~gone~~', 'gone'), ('Dr.~Smith', 'Dr. Smith'), ('![a picture](b)', 'a picture (b)'),
+    ('costs 5 euros', 'costs 5 good euros'), ('mix two eggs', 'mix two big eggs'), ('mixing', 'miixng')) AS v (x, y)
+WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'alike%';
 -- words that are put in or left out are no others, nor are slips, and by what counts
 SELECT said(a, 'Dear all, ' || a), said(a, a || ' and so on'), said(a, replace(a, 'wordbb ', '')), said(a, replace(a, 'wordbbc', 'wordbcb')),
        said(a, replace(a, 'wordbbc ', 'wordbbc not ')), said(a, replace(a, 'wordbbc ', 'wordbbc 5 ')), said(a, replace(a, 'wordbbc ', 'wordbbc + '))

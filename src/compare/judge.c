@@ -40,7 +40,6 @@
 								 * leaves */
 #define INSIDE			8		/* words */
 #define OTHER_WORD		10
-#define NEGATION_BYTES	64		/* of a word */
 #define SURPLUS			2		/* features that are taken to differ besides */
 #define NUMBER_COST		3		/* that is put in or left out */
 
@@ -49,14 +48,28 @@ const char *const simhash_doubts[] = {
 	NULL, NULL, NULL, "entries", "words", "digits", "signs"
 };
 
-/* Words that negate, of languages with many speakers, between blanks. */
+/* Words that negate, of languages with many speakers, between blanks; "t" is that of "can't". */
 static const char negations[] =
-"  not no never without cannot nor neither "
-" nicht kein keine keinen keiner keinem nie niemals ohne "
+"  not no non never without cannot t nor neither "
+" nicht nichts kein keine keinen keiner keinem keines nie niemals ohne "
 " ne pas jamais sans aucun aucune ni nunca sin ningún ninguna senza mai "
-" não nem sem nenhum niet geen nooit zonder inte ej aldrig ikke aldri ingen "
-" nie nigdy bez nem не нет никогда без ні δεν không değil tidak bukan "
-" 不 没 沒 未 非 无 無 勿 否 ";
+" não nem sem nenhum niet geen nooit zonder inte ej aldrig ikke uden uten aldri ingen "
+" nie nigdy bez nem не ни нет никогда без ні δεν μη μην χωρίς không chưa değil tidak bukan "
+" nu fără ei לא אין ללא لا لم لن ليس ليست غير بدون دون نه نہیں "
+" नह\u0940ं न मत बिना না নেই 안 못 "
+" 不 没 沒 未 非 无 無 勿 否 莫 ";
+
+/* Words for numbers, and those by which a number beside them is multiplied. */
+static const char numerals[] =
+" one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+" sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
+" \u3007 零 \u4e00 二 两 兩 三 四 五 六 七 八 九 ";
+static const char multipliers[] =
+" hundred thousand million billion trillion tausend million millionen mio milliarde "
+" milliarden mrd cent mille million millions milliard milliards ciento cien mil millón "
+" millones milione milioni milhão milhões тысяч тысячи миллион миллиона миллионов млн "
+" миллиа\u0440д миллиа\u0440дов мл\u0440д bin milyon milyar हज़ार लाख करोड़ ألف مليون مليار 만 억 "
+" 十 百 千 万 萬 亿 億 兆 ";
 
 /* What has been found of two documents. */
 typedef struct Judging
@@ -112,21 +125,37 @@ same_kinds(const Judging *judging, const SimhashDifference *place, int kinds)
 static uint32
 count_negations(const SimhashWords *words, uint32 from, uint32 n)
 {
-	char		word[NEGATION_BYTES];
 	uint32		count = 0;
 
 	for (uint32 i = from; i < from + n; i++)
-	{
-		Size		length = words->list[i].length;
-
-		if (words->list[i].kind != SIMHASH_WORD || length > sizeof word - 3)
-			continue;
-		word[0] = ' ';
-		memcpy(word + 1, words->forms + words->list[i].start, length);
-		strcpy(word + 1 + length, " ");
-		count += strstr(negations, word) != NULL;
-	}
+		count += simhash_is_listed(words, i, negations);
 	return count;
+}
+
+/* Are two words that stand side by side of one number: "5 million", "hundred five"? */
+static bool
+is_number_of(const SimhashWords *words, uint32 i)
+{
+	bool		after = simhash_is_listed(words, i - 1, multipliers);
+
+	if (!simhash_is_listed(words, i, multipliers))
+		return after && simhash_is_listed(words, i, numerals);
+	return after || words->list[i - 1].kind == SIMHASH_NUMBER ||
+		simhash_is_listed(words, i - 1, numerals);
+}
+
+/* Do words in a place make another number of one before or behind them? */
+static bool
+changes_number(const SimhashWords *words, uint32 from, uint32 n)
+{
+	uint32		end = from + n;
+
+	return (from > 0 && (is_number_of(words, from) ||
+						 (words->list[from - 1].kind == SIMHASH_NUMBER &&
+						  words->list[from].kind != SIMHASH_WORD))) ||
+		(end < words->n && (is_number_of(words, end) ||
+							(words->list[end].kind == SIMHASH_NUMBER &&
+							 words->list[end - 1].kind != SIMHASH_WORD)));
 }
 
 /* --- places ------------------------------------------------------------------- */
@@ -162,10 +191,7 @@ judge_added(Judging *judging, const SimhashDifference *place)
 	judging->signs |= count_kinds(words, from, n, SIMHASH_SIGN) > 0;
 	if (count_kinds(words, from, n, ~SIMHASH_SIGNS) == 0 && judging->signs)
 		return;					/* a doubt, however short the text is */
-	judging->digits |= (from > 0 && words->list[from - 1].kind == SIMHASH_NUMBER &&
-						words->list[from].kind != SIMHASH_WORD) ||
-		(from + n < words->n && words->list[from + n].kind == SIMHASH_NUMBER &&
-		 words->list[from + n - 1].kind != SIMHASH_WORD);
+	judging->digits |= changes_number(words, from, n);
 	judging->others += count_negations(words, from, n);
 	judging->cost += (NUMBER_COST - 1) * count_kinds(words, from, n, SIMHASH_NUMBER);
 	judging->cost += n - soft;

@@ -7,7 +7,7 @@
  * places, a digit that looks like the letter, a word that is written as two.  A word of
  * a few letters, or one that begins with another letter, is another word: cat, car; and
  * so is another digit, and a word where both documents have both elsewhere: causal,
- * casual.
+ * casual; and so is a number in Roman letters: XVII, XVIII.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -97,6 +97,33 @@ differ_by_slip(const Letters *a, const Letters *b)
 		memcmp(&longer->list[i + 2], &other->list[i + 2], (rest - 2) * sizeof(int32)) == 0;
 }
 
+/* Is a word one of a list, in which each is between blanks? */
+bool
+simhash_is_listed(const SimhashWords *words, uint32 i, const char *list)
+{
+	char		word[SLIP_BYTES];
+	Size		length = words->list[i].length;
+
+	if (words->list[i].kind != SIMHASH_WORD || length > sizeof word - 3)
+		return false;
+	word[0] = ' ';
+	memcpy(word + 1, words->forms + words->list[i].start, length);
+	strcpy(word + 1 + length, " ");
+	return strstr(list, word) != NULL;
+}
+
+/* Is a word a number in Roman letters, maybe with the "e" of siècle? */
+static bool
+is_roman(const Letters *word)
+{
+	for (int i = 0; i < word->n; i++)
+	{
+		if (word->list[i] >= 0x80 || strchr("ivxlcdm", word->list[i]) == NULL)
+			return i > 0 && i == word->n - 1 && word->list[i] == 'e';
+	}
+	return true;
+}
+
 /* Is a word somewhere in a document? */
 static bool
 has_word(const SimhashWords *words, const SimhashWord *word)
@@ -123,7 +150,7 @@ simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 	{
 		if (!collect_letters(x, place->a + i, Min(each, place->na), &a) ||
 			!collect_letters(y, place->b + i, Min(each, place->nb), &b) ||
-			!differ_by_slip(&a, &b) ||
+			!differ_by_slip(&a, &b) || (is_roman(&a) && is_roman(&b)) ||
 			(each == 1 && has_word(x, &y->list[place->b + i]) && has_word(y, &x->list[place->a + i])))
 			return false;
 	}

@@ -418,7 +418,13 @@ means_something(int32 c, Place place)
 			return place.before == ':';
 		case '!':
 			return place.behind == '=' ||
-				(!word_before && place.before != '!' && (word_behind || place.behind == '('));
+				(!word_before && place.before != '!' &&
+				 (word_behind || (place.behind > ' ' && place.behind < 0x80 &&
+								  strchr("($_*@~&./{-", place.behind) != NULL)));
+		case '~':
+			return !word_before && place.before != '~' && place.before != '.' &&
+				((word_behind && simhash_digit_value(place.behind) < 0) ||
+				 place.behind == '(' || place.behind == '_');
 		case '.':
 			return word_behind && place.before != '.' && !word_before &&
 				simhash_digit_value(place.behind) >= 0;
