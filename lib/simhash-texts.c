@@ -983,7 +983,7 @@ read_options(int argc, char **argv)
 				break;
 			case 'h':
 				fputs(help, stdout);
-				exit(0);
+				exit(fflush(stdout) == 0 ? 0 : 1);
 			default:
 				exit(2);
 		}

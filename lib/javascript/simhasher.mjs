@@ -132,11 +132,10 @@ class Simhasher {
 		try {
 			result = this.#library['simhasher_' + name](this.#hasher, ...args);
 		} catch (error) {
-			if (!(error instanceof WebAssembly.RuntimeError))
-				throw error;
-			// Without memory the library stops where it is: begin anew.
+			// Without memory, or room on the stack, the library stops where it is: begin anew.
 			this.#start();
-			throw new RangeError('out of memory', { cause: error });
+			throw error instanceof WebAssembly.RuntimeError ?
+				new RangeError('out of memory', { cause: error }) : error;
 		}
 		if (result < 0)
 			throw this.#error();

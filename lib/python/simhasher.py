@@ -85,6 +85,10 @@ def _load() -> ctypes.CDLL:
 
 _library = _load()
 
+# ctypes.string_at(), whose length is an int, so that it ends at 2 GB.
+_string_at = ctypes.PYFUNCTYPE(ctypes.py_object, _pointer, _size)(
+    ('PyBytes_FromStringAndSize', ctypes.pythonapi))
+
 
 class _Hasher:
     """What one thread works with."""
@@ -131,7 +135,7 @@ class _Hasher:
         result, length = _pointer(), _size()
         self.call(function, *_bytes(text), *arguments, ctypes.byref(result),
                   ctypes.byref(length))
-        return ctypes.string_at(result, length.value).decode()
+        return _string_at(result, length.value).decode()
 
     def similarity(self, function: str, a: Text, b: Text,
                    profile: Optional[str]) -> Optional[float]:
@@ -246,7 +250,7 @@ def passages(text: Text, profile: Optional[str] = None, words: int = 25) -> list
     with _hasher() as hasher:
         hasher.call('passages', hasher.find(profile), *encoded, _int(words),
                     ctypes.byref(cut), ctypes.byref(found), ctypes.byref(n))
-        return [Passage(ctypes.string_at(cut.value + p.start, p.length).decode(),
+        return [Passage(_string_at(cut.value + p.start, p.length).decode(),
                         p.fingerprint if p.exists == _OK else None)
                 for p in found[:n.value]]
 

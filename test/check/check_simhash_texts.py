@@ -244,6 +244,10 @@ def edges():
                            "echo ${PIPESTATUS[1]}", shell=True, executable="/bin/bash",
                            capture_output=True, check=True).stdout.split()
     same(piped[-1], b"141")
+    for option in ("--help", "-q"):
+        with open("/dev/full", "wb") as full:
+            same(subprocess.run([PROGRAM, option], input=b"a b c\n", stdout=full,
+                                stderr=subprocess.DEVNULL).returncode, 1)
 
 
 def cost(stdin, *options, kilobytes="unlimited", status=0):
