@@ -82,6 +82,17 @@ find_byte(const unsigned char *p, const unsigned char *end, int byte)
 	return found == NULL ? end : found;
 }
 
+/* Pause where bytes are read that are far from those of the last time, or before them. */
+static inline void
+pause_at(ShHtml *html, const unsigned char *p)
+{
+	if ((uintptr_t) p - (uintptr_t) html->paused >= SH_HTML_STRIDE)
+	{
+		html->paused = p;
+		html->pause();
+	}
+}
+
 /* Do the bytes begin with a name, in capitals or not? */
 static inline bool
 begins_with(const unsigned char *p, const unsigned char *end, const char *name)
@@ -130,13 +141,11 @@ write_character(ShHtml *html, const unsigned char *bytes, size_t length, bool pr
 
 /*
  * Copy bytes that are neither the start of a tag or a reference, nor blanks but
- * for a single space between others; returns where this ends.
+ * for a single space between others, up to an end; returns where this ends.
  */
 static inline const unsigned char *
-copy_plain(ShHtml *html, const unsigned char *p)
+copy_plain(ShHtml *html, const unsigned char *p, const unsigned char *end)
 {
-	const unsigned char *end = html->end;
-
 	while (end - p >= 8 && html->gap == SH_GAP_NONE)
 	{
 		uint64_t	word = sh_load_little(p);
@@ -182,7 +191,7 @@ read_text(ShHtml *html)
 			write_character(html, bytes, length, pre);
 		else
 			write_character(html, p, read = 1, pre);
-		p = copy_plain(html, p + read);
+		p = copy_plain(html, p + read, stop);
 	} while (p < stop && *p != '<');
 	html->at = p;
 }
@@ -198,8 +207,7 @@ copy_raw(ShHtml *html, const unsigned char *end)
 		for (const unsigned char *p = html->at; p < end; p++)
 		{
 			write_character(html, p, 1, pre);
-			if ((size_t) (end - p) % SH_HTML_STRIDE == 0)
-				html->pause();
+			pause_at(html, p);
 		}
 	}
 	html->at = end;
@@ -209,7 +217,7 @@ copy_raw(ShHtml *html, const unsigned char *end)
 
 /* Is a property of a style of that value, by the last or important declaration? */
 static bool
-style_has(const unsigned char *p, const unsigned char *end,
+style_has(ShHtml *html, const unsigned char *p, const unsigned char *end,
 		  const char *property, const char *value)
 {
 	bool		has = false;
@@ -222,6 +230,7 @@ style_has(const unsigned char *p, const unsigned char *end,
 		const unsigned char *bang = find_byte(colon, stop, '!');
 		const unsigned char *name_end = colon;
 
+		pause_at(html, p);
 		p = skip(p, colon, BLANK);
 		while (name_end > p && ends[name_end[-1]] == BLANK)
 			name_end--;
@@ -240,7 +249,7 @@ style_has(const unsigned char *p, const unsigned char *end,
 
 /* Note what an attribute makes of its element. */
 static void
-note_attribute(ShTag *tag, const unsigned char *name,
+note_attribute(ShHtml *html, ShTag *tag, const unsigned char *name,
 			   const unsigned char *name_end, const unsigned char *value,
 			   const unsigned char *value_end)
 {
@@ -255,8 +264,8 @@ note_attribute(ShTag *tag, const unsigned char *name,
 			if (!is_name(name, name_end, "style") || tag->styled)
 				break;
 			tag->styled = true;
-			if (style_has(value, value_end, "display", "none") ||
-				style_has(value, value_end, "visibility", "hidden"))
+			if (style_has(html, value, value_end, "display", "none") ||
+				style_has(html, value, value_end, "visibility", "hidden"))
 				tag->flags |= SH_OUT;
 			break;
 		case 6:
@@ -298,6 +307,7 @@ read_attributes(ShHtml *html, ShTag *tag)
 		const unsigned char *value;
 		const unsigned char *value_end;
 
+		pause_at(html, p);
 		if (name == end)
 			return false;
 		if (*name == '>')
@@ -310,7 +320,7 @@ read_attributes(ShHtml *html, ShTag *tag)
 		p = value = value_end = skip(name_end, end, BLANK);
 		if (p < end && *p == '=')
 			value_end = read_value(&value, end, &p);
-		note_attribute(tag, name, name_end, value, value_end);
+		note_attribute(html, tag, name, name_end, value, value_end);
 	}
 }
 
@@ -318,14 +328,16 @@ read_attributes(ShHtml *html, ShTag *tag)
 
 /* The end of a comment that begins there, behind "<!--". */
 static const unsigned char *
-comment_end(const unsigned char *p, const unsigned char *end)
+comment_end(ShHtml *html, const unsigned char *p)
 {
+	const unsigned char *end = html->end;
 	const unsigned char *start = p;
 
 	for (; (p = find_byte(p, end, '>')) < end; p++)
 	{
 		size_t		n = (size_t) (p - start);
 
+		pause_at(html, p);
 		/* The shortest comments are "<!-->" and "<!--->". */
 		if (n == 0 || (n == 1 && p[-1] == '-') ||
 			(n >= 2 && p[-1] == '-' && p[-2] == '-') ||
@@ -343,13 +355,13 @@ read_declaration(ShHtml *html)
 	const unsigned char *end = html->end;
 
 	if (begins_with(p, end, "<!--"))
-		html->at = comment_end(p + 4, end);
+		html->at = comment_end(html, p + 4);
 	else if (sh_html_top(html)->foreign && end - p >= 9 &&
 			 memcmp(p, "<![CDATA[", 9) == 0)
 	{
 		html->at = p = p + 9;
 		while ((p = find_byte(p, end, ']')) < end && !begins_with(p, end, "]]>"))
-			p++;
+			pause_at(html, p++);
 		copy_raw(html, p);
 		html->at = p + (p < end ? 3 : 0);
 	}
@@ -383,9 +395,10 @@ tag_is(const unsigned char *p, const unsigned char *end, const char *before,
  * may have scripts in it, with their end tags.
  */
 static const unsigned char *
-raw_end(const unsigned char *p, const unsigned char *end,
-		const unsigned char *name, size_t length, bool script)
+raw_end(ShHtml *html, const unsigned char *name, size_t length, bool script)
 {
+	const unsigned char *p = html->at;
+	const unsigned char *end = html->end;
 	bool		comment = false;
 	bool		nested = false;
 
@@ -396,6 +409,7 @@ raw_end(const unsigned char *p, const unsigned char *end,
 		else
 			while (p < end && *p != '<' && *p != '-')
 				p++;
+		pause_at(html, p);
 		if (p == end)
 			return end;
 		if (tag_is(p, end, "</", name, length))
@@ -443,7 +457,7 @@ read_tag(ShHtml *html, const unsigned char *name, bool start)
 	flags = sh_html_start_tag(html, &tag);
 	if (flags & SH_RAW)
 		copy_raw(html, flags & SH_PLAINTEXT ? end :
-				 raw_end(html->at, end, name, length, flags & SH_SCRIPT));
+				 raw_end(html, name, length, flags & SH_SCRIPT));
 	else if (flags & SH_PRE)
 	{
 		html->at += begins_with(html->at, end, "\r\n");
@@ -496,7 +510,6 @@ sh_html_text(ShHtmlNames *names, const unsigned char *page, size_t length,
 			 unsigned char *text, bool article, void (*pause) (void))
 {
 	ShHtml		html;
-	const unsigned char *next = page;
 	size_t		n;
 
 	html.names = names;
@@ -505,6 +518,7 @@ sh_html_text(ShHtmlNames *names, const unsigned char *page, size_t length,
 	html.start = html.to = text;
 	html.gap = SH_GAP_NONE;
 	html.pause = pause;
+	html.paused = page;
 	memset(&html.article, 0, sizeof html.article);
 	html.article.wanted = article;
 	sh_html_begin(&html);
@@ -512,11 +526,7 @@ sh_html_text(ShHtmlNames *names, const unsigned char *page, size_t length,
 		html.at += 3;
 	while (html.at < html.end)
 	{
-		if (html.at >= next)
-		{
-			pause();
-			next = html.at + SH_HTML_STRIDE;
-		}
+		pause_at(&html, html.at);
 		if (*html.at != '<' || !read_markup(&html))
 			read_text(&html);
 	}

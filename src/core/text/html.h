@@ -125,6 +125,7 @@ typedef struct ShHtml
 	const unsigned char *start; /* of the text */
 	unsigned char *to;
 	void		(*pause) (void);	/* between stretches of work */
+	const unsigned char *paused;	/* where that was last */
 	unsigned char gap;			/* blank before what comes: the greatest wins */
 #define SH_GAP_NONE		0
 #define SH_GAP_SPACE	1
