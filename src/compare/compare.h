@@ -208,7 +208,6 @@ extern bool simhash_align(const SimhashWords *a, const SimhashWords *b,
 						  uint32 *n);
 
 /* slips.c */
-extern bool simhash_is_listed(const SimhashWords *words, uint32 i, const char *list);
 extern bool simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 							  const SimhashDifference *place, uint32 *slips);
 

@@ -40,6 +40,7 @@
 								 * leaves */
 #define INSIDE			8		/* words */
 #define OTHER_WORD		10
+#define LISTED_BYTES	64		/* of a word */
 #define SURPLUS			2		/* features that are taken to differ besides */
 #define NUMBER_COST		3		/* that is put in or left out */
 
@@ -121,6 +122,21 @@ same_kinds(const Judging *judging, const SimhashDifference *place, int kinds)
 	return count_kinds(judging->a, place->a + i, place->na - i, kinds) == 0;
 }
 
+/* Is a word one of a list, in which each is between blanks? */
+static bool
+is_listed(const SimhashWords *words, uint32 i, const char *list)
+{
+	char		word[LISTED_BYTES];
+	Size		length = words->list[i].length;
+
+	if (words->list[i].kind != SIMHASH_WORD || length > sizeof word - 3)
+		return false;
+	word[0] = ' ';
+	memcpy(word + 1, words->forms + words->list[i].start, length);
+	strcpy(word + 1 + length, " ");
+	return strstr(list, word) != NULL;
+}
+
 /* How many words of a place negate? */
 static uint32
 count_negations(const SimhashWords *words, uint32 from, uint32 n)
@@ -128,7 +144,7 @@ count_negations(const SimhashWords *words, uint32 from, uint32 n)
 	uint32		count = 0;
 
 	for (uint32 i = from; i < from + n; i++)
-		count += simhash_is_listed(words, i, negations);
+		count += is_listed(words, i, negations);
 	return count;
 }
 
@@ -136,12 +152,12 @@ count_negations(const SimhashWords *words, uint32 from, uint32 n)
 static bool
 is_number_of(const SimhashWords *words, uint32 i)
 {
-	bool		after = simhash_is_listed(words, i - 1, multipliers);
+	bool		after = is_listed(words, i - 1, multipliers);
 
-	if (!simhash_is_listed(words, i, multipliers))
-		return after && simhash_is_listed(words, i, numerals);
+	if (!is_listed(words, i, multipliers))
+		return after && is_listed(words, i, numerals);
 	return after || words->list[i - 1].kind == SIMHASH_NUMBER ||
-		simhash_is_listed(words, i - 1, numerals);
+		is_listed(words, i - 1, numerals);
 }
 
 /* Do words in a place make another number of one before or behind them? */

@@ -97,21 +97,6 @@ differ_by_slip(const Letters *a, const Letters *b)
 		memcmp(&longer->list[i + 2], &other->list[i + 2], (rest - 2) * sizeof(int32)) == 0;
 }
 
-/* Is a word one of a list, in which each is between blanks? */
-bool
-simhash_is_listed(const SimhashWords *words, uint32 i, const char *list)
-{
-	char		word[SLIP_BYTES];
-	Size		length = words->list[i].length;
-
-	if (words->list[i].kind != SIMHASH_WORD || length > sizeof word - 3)
-		return false;
-	word[0] = ' ';
-	memcpy(word + 1, words->forms + words->list[i].start, length);
-	strcpy(word + 1 + length, " ");
-	return strstr(list, word) != NULL;
-}
-
 /* Is a word a number in Roman letters, maybe with the "e" of siècle? */
 static bool
 is_roman(const Letters *word)

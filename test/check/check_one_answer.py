@@ -23,7 +23,7 @@ is near and similar to, or else is one.  So
 Calls that see the whole table may know more of two rows that are alike, or not, than a
 guard does: rows near them tell what an entry of a form is.  If BY_NEAR_ROWS, what
 simhash_pairs says is true for all of these; but for "alike" it has to be what plain SQL
-says, and there, but for few tables, in nine of ten pairs.
+says, and there in nine of ten pairs: of most tables, and of a hundred together.
 
 In the suite the rounds are always the same; SIMHASH_SECONDS and SIMHASH_SEED are as
 for check_generator.py, SIMHASH_ROUNDS makes so many.
@@ -368,7 +368,8 @@ def main():
                     print('  ' + fault[:400])
             rounds += 1
             seed += 1
-    if swayed > 3 + rounds // 20:       # of 300 tables 9 were seen
+    # Of 300 tables 9 were seen; the pairs of a few are those of one large table.
+    if swayed > 3 + rounds // 20 or (rounds >= 100 and sums[2] * 10 > sums[1]):
         print('near rows decide in %d tables' % swayed)
         faults += 1
     print('%s%d tables from SIMHASH_SEED=%d on: %d rows go, %d pairs, of which near rows'
