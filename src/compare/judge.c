@@ -137,41 +137,30 @@ is_listed(const SimhashWords *words, uint32 i, const char *list)
 	return strstr(list, word) != NULL;
 }
 
-/* How many words of a place negate? */
+/* How many words of a place are of a list? */
 static uint32
-count_negations(const SimhashWords *words, uint32 from, uint32 n)
+count_listed(const SimhashWords *words, uint32 from, uint32 n, const char *list)
 {
 	uint32		count = 0;
 
 	for (uint32 i = from; i < from + n; i++)
-		count += is_listed(words, i, negations);
+		count += is_listed(words, i, list);
 	return count;
 }
 
-/* Are two words that stand side by side of one number: "5 million", "hundred five"? */
+/*
+ * Do words that are put in make another number of a word beside them: "5 million",
+ * "hundred five"?  However many they are: one more must not hide another.
+ */
 static bool
-is_number_of(const SimhashWords *words, uint32 i)
+change_number(const SimhashWords *words, uint32 from, uint32 n, uint32 beside)
 {
-	bool		after = is_listed(words, i - 1, multipliers);
-
-	if (!is_listed(words, i, multipliers))
-		return after && is_listed(words, i, numerals);
-	return after || words->list[i - 1].kind == SIMHASH_NUMBER ||
-		is_listed(words, i - 1, numerals);
-}
-
-/* Do words in a place make another number of one before or behind them? */
-static bool
-changes_number(const SimhashWords *words, uint32 from, uint32 n)
-{
-	uint32		end = from + n;
-
-	return (from > 0 && (is_number_of(words, from) ||
-						 (words->list[from - 1].kind == SIMHASH_NUMBER &&
-						  words->list[from].kind != SIMHASH_WORD))) ||
-		(end < words->n && (is_number_of(words, end) ||
-							(words->list[end].kind == SIMHASH_NUMBER &&
-							 words->list[end - 1].kind != SIMHASH_WORD)));
+	if (words->list[beside].kind != SIMHASH_NUMBER && !is_listed(words, beside, numerals))
+		return is_listed(words, beside, multipliers) &&
+			count_listed(words, from, n, numerals) + count_listed(words, from, n, multipliers) > 0;
+	return count_listed(words, from, n, multipliers) > 0 ||
+		(words->list[beside].kind == SIMHASH_NUMBER &&
+		 words->list[beside < from ? from : from + n - 1].kind != SIMHASH_WORD);
 }
 
 /* --- places ------------------------------------------------------------------- */
@@ -207,8 +196,9 @@ judge_added(Judging *judging, const SimhashDifference *place)
 	judging->signs |= count_kinds(words, from, n, SIMHASH_SIGN) > 0;
 	if (count_kinds(words, from, n, ~SIMHASH_SIGNS) == 0 && judging->signs)
 		return;					/* a doubt, however short the text is */
-	judging->digits |= changes_number(words, from, n);
-	judging->others += count_negations(words, from, n);
+	judging->digits |= (from > 0 && change_number(words, from, n, from - 1)) ||
+		(from + n < words->n && change_number(words, from, n, from + n));
+	judging->others += count_listed(words, from, n, negations);
 	judging->cost += (NUMBER_COST - 1) * count_kinds(words, from, n, SIMHASH_NUMBER);
 	judging->cost += n - soft;
 	count_gap(judging);
