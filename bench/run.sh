@@ -22,7 +22,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 . bench/lib.sh
 
-ALL="fingerprint program weights scan lookup memory dense partitions groups nearest build join insert guard load clients clusters pairs verify hnsw bits trgm plain disk"
+ALL="fingerprint html program weights scan lookup memory dense partitions groups nearest build join insert guard load clients clusters pairs verify removal hnsw bits trgm plain disk"
 
 # One phase of one section, in a shell of its own that stops at an error.
 run_section()
