@@ -421,7 +421,8 @@ test/unit/unit_%.o: test/unit/unit_%.c
 	$(CC) $(UNIT_CFLAGS) $(COPT) $(NOTE_HEADERS) -Isrc -Itest/unit -c -o $@ $<
 
 # The alignment is no part of the core: it takes the server's types, and memory.
-test/unit/unit_align.o: UNIT_CFLAGS += -D_GNU_SOURCE -isystem $(includedir_server)
+# The headers of PostgreSQL 19 are in C11.
+test/unit/unit_align.o: UNIT_CFLAGS += -std=gnu11 -isystem $(includedir_server)
 
 test/unit/core/%.o: src/core/%.c
 	@mkdir -p $(@D)

@@ -380,10 +380,11 @@ FROM unnest(ARRAY['RESET transaction_read_only', 'SET transaction_read_only TO D
                   -- within another query
                   'SELECT simhash_pairs(''SELECT writes(''''RESET transaction_read_only''''), 1::bigint'')']) AS command,
     simhash_clusters(format('SELECT writes(%L), 1::bigint', command), min_size => 1) AS c;
--- nor as it is planned
+-- nor as it is planned, but on PostgreSQL 19
+SELECT (current_setting('server_version_num')::int >= 190000)::int AS in_planning \gset
 CREATE FUNCTION planned(command text) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS
     'BEGIN RETURN writes(command); END';
-SELECT id AS wrote FROM simhash_clusters('SELECT planned(''RESET transaction_read_only''), 1::bigint', min_size => 1);
+SELECT id - :in_planning AS wrote FROM simhash_clusters('SELECT planned(''RESET transaction_read_only''), 1::bigint', min_size => 1);
 SELECT count(*) AS reads FROM simhash_pairs('SELECT writes(''RESET transaction_read_only''), 1::bigint FROM nonesuch'); -- error
 BEGIN;
 SELECT count(*) FROM simhash_pairs('SELECT 1 / writes(''RESET transaction_read_only''), 1::bigint'); -- error
@@ -394,7 +395,7 @@ SELECT count(*) FROM simhash_clusters('SELECT 1, 1::bigint');
 SHOW transaction_read_only;
 SELECT writes('RESET transaction_read_only') AS wrote;
 COMMIT;
-SELECT count(*) FROM written;
+SELECT count(*) - :in_planning AS count FROM written;
 DROP TABLE written;
 DROP FUNCTION writes, planned;
 
