@@ -81,6 +81,27 @@ SET ROLE regress_dedup_children_reader;
 SELECT run('docs', 'plan');
 RESET ROLE;
 SELECT count(*) FROM likes;
+-- rows of the table itself would go along
+CREATE TABLE replies (id int PRIMARY KEY, up int REFERENCES replies ON DELETE CASCADE, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO replies SELECT n, nullif(n, 1), body() FROM generate_series(1, 2) AS n;
+INSERT INTO replies VALUES (3, 2, 'hidden');
+ALTER TABLE replies ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON replies USING (id < 3);
+GRANT ALL ON replies TO regress_dedup_children_reader;
+SET ROLE regress_dedup_children_reader;
+SELECT run('replies', 'plan_replies', log => 'gone_replies');
+RESET ROLE;
+SELECT count(*) FROM replies;
+DROP TABLE replies;
+-- rows of a partition that waits for DETACH ... CONCURRENTLY FINALIZE
+CREATE TABLE waits (n int PRIMARY KEY, id int REFERENCES docs ON DELETE CASCADE) PARTITION BY LIST (n);
+CREATE TABLE wait PARTITION OF waits FOR VALUES IN (1);
+INSERT INTO waits VALUES (1, 3);
+UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 'wait'::regclass;
+SELECT run('docs', 'plan');
+ALTER TABLE waits DETACH PARTITION wait FINALIZE;
+DROP TABLE waits, wait;
 -- the row that stays has NULL where one of the others is referred to
 UPDATE likes SET other = 2 WHERE n = 1;
 SELECT run('docs', 'plan', log => 'gone_docs');

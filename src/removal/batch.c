@@ -72,6 +72,7 @@ simhash_removal_begin_lines(Removal *removal)
 void
 simhash_removal_end(Removal *removal)
 {
+	simhash_removal_check_partitions(removal);
 	AtEOXact_GUC(false, removal->level);
 	if (!removal->atomic)
 		SPI_commit();

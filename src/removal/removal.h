@@ -147,6 +147,7 @@ extern void simhash_removal_lock_schema(const Removal *removal, Oid schema);
 extern RemovalTable *simhash_removal_table(Removal *removal, Oid oid);
 extern void simhash_removal_find_table(Removal *removal);
 extern void simhash_removal_find_keys(Removal *removal);
+extern void simhash_removal_check_partitions(const Removal *removal);
 
 /* logs.c */
 extern void simhash_removal_find_logs(Removal *removal);

@@ -20,6 +20,7 @@
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
@@ -278,9 +279,43 @@ simhash_removal_find_keys(Removal *removal)
 		if (key->action != NULL && !removal->undo && !removal->children && (removal->log != NULL || key->own))
 			refuse("%s refers to %s ON DELETE %s, and no log would have its rows: say children => 'move', or 'stay'",
 				   child, removal->table->name, key->action);
+		/* Those of others are looked at with their tables. */
+		if (key->action != NULL && !removal->undo && key->own && check_enable_rls(key->table, InvalidOid, true) == RLS_ENABLED)
+			refuse("%s refers to %s ON DELETE %s, and row security may hide rows that would be lost", child, removal->table->name, key->action);
 		if (removal->undo ? find_listed(removal, key->table) != NULL : removal->children || logged)
 			take_key(removal, key);
 		else
 			removal->others = lappend(removal->others, key);
 	}
+}
+
+/* Fail if a partition of a table is being detached CONCURRENTLY. */
+static void
+check_partitions(Oid oid)
+{
+	bool		detached = false;
+	ListCell   *lc;
+
+	foreach(lc, find_inheritance_children_extended(oid, false, NoLock, &detached, NULL))
+		check_partitions(lfirst_oid(lc));
+	if (detached)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a partition of %s is being detached, whose rows nothing finds", simhash_quoted_name(oid)),
+				 errhint("Call it again afterwards, or after ALTER TABLE ... DETACH PARTITION ... FINALIZE.")));
+}
+
+/*
+ * Fail if a statement of this batch may not have seen all partitions: what rows of one
+ * that is being detached refer to could go, as the server's own triggers do not see
+ * them, either.  None ends to be detached while we have its table locked.
+ */
+void
+simhash_removal_check_partitions(const Removal *removal)
+{
+	ListCell   *lc;
+
+	AcceptInvalidationMessages();
+	foreach(lc, removal->tables)
+		check_partitions(((RemovalTable *) lfirst(lc))->oid);
 }
