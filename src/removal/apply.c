@@ -19,6 +19,7 @@
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
@@ -580,6 +581,12 @@ apply_plan(void *context)
 	ListCell   *lc;
 
 	simhash_progress_step("preparing");
+
+	/*
+	 * One call at a time, lest two that write to a child both wait to make
+	 * its index.
+	 */
+	LockDatabaseObject(RelationRelationId, removal->relation, 0, ShareUpdateExclusiveLock);
 	simhash_removal_begin(removal);
 	prepare_plan(removal);
 	foreach(lc, removal->keys)
