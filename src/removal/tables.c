@@ -294,21 +294,24 @@ static void
 check_partitions(Oid oid)
 {
 	bool		detached = false;
+	const char *name;
 	ListCell   *lc;
 
 	foreach(lc, find_inheritance_children_extended(oid, false, NoLock, &detached, NULL))
 		check_partitions(lfirst_oid(lc));
-	if (detached)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("a partition of %s is being detached, whose rows nothing finds", simhash_quoted_name(oid)),
-				 errhint("Call it again afterwards, or after ALTER TABLE ... DETACH PARTITION ... FINALIZE.")));
+	if (!detached)
+		return;
+	name = simhash_quoted_name(oid);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("a partition of %s is being detached, whose rows nothing finds", name),
+			 errhint("Call it again afterwards, or after ALTER TABLE ... DETACH PARTITION ... FINALIZE.")));
 }
 
 /*
  * Fail if a statement of this batch may not have seen all partitions: what rows of one
  * that is being detached refer to could go, as the server's own triggers do not see
- * them, either.  None ends to be detached while we have its table locked.
+ * them, either.  No DETACH ends while we have its table locked.
  */
 void
 simhash_removal_check_partitions(const Removal *removal)
