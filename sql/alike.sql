@@ -226,6 +226,10 @@ SELECT said('costs 19 in the shop, ' || a, 'costs 19% in the shop, ' || a) AS si
 FROM edited WHERE edits = 0;
 -- neither line breaks nor what is ignored matter to them
 SELECT said(E'with the flags\n-v and -x', 'with the flags -v and -x'), said(E'a snake\u00ad_case \u200b-v', 'a snake_case -v');
+-- ... nor how many are ignored, one after the other: nobody looks behind each of them
+SET statement_timeout = '30s';
+SELECT said('of a few words' || repeat(U&'\200B', 300000), 'of a few words');
+RESET statement_timeout;
 -- where words differ, digits and symbols are as good as any; a digit within a word
 -- divides it
 SELECT said('libfoo2 of it', 'lib2foo of it', .4, 'word-1');

@@ -532,6 +532,8 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			continue;
 		}
 		c = sh_utf8_decode(from, end, &length);
+		if (is_ignored(c))
+			continue;			/* nobody looks behind it again and again */
 		if (c < 0)
 			*layout->out++ = ' ';
 		else if (c < 0x80 && count_equal(from, end) >= 3)
@@ -560,8 +562,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			else
 				*layout->out++ = ' ';
 		}
-		if (!is_ignored(c))
-			place.before = c;
+		place.before = c;
 	}
 	*layout->out++ = ' ';
 }
