@@ -133,6 +133,7 @@ simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 	*slips = 0;
 	for (uint32 i = 0; i < place->na && i < place->nb; i += each, ++*slips)
 	{
+		CHECK_FOR_INTERRUPTS(); /* documents are long */
 		if (!collect_letters(x, place->a + i, Min(each, place->na), &a) ||
 			!collect_letters(y, place->b + i, Min(each, place->nb), &b) ||
 			!differ_by_slip(&a, &b) || (is_roman(&a) && is_roman(&b)) ||
