@@ -395,6 +395,16 @@ SELECT count(*) FILTER (WHERE doubt IS NULL) AS gone, count(*) FILTER (WHERE dou
 FROM simhash_dedup_plan('forms', 'mh');
 SELECT agree('forms', 'mh', '') ~ '^5 gone, \d+ doubtful$' AS agree;
 
+-- in copies with light edits another word is one, too, but a word that negates is none
+CREATE TABLE edits (id int PRIMARY KEY, body text, mh bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO edits
+SELECT n, (SELECT string_agg(CASE WHEN i <> 20 + 4 * n THEN word(70, i) ELSE '' END, ' ' ORDER BY i) FROM generate_series(1, 80) AS i)
+FROM generate_series(1, 9) AS n;
+INSERT INTO edits
+SELECT 10 + n, replace(body, word(70, 8), (ARRAY['other', 'not ' || word(70, 8)])[n]) FROM edits, generate_series(1, 2) AS n WHERE id = 1;
+SELECT gone, doubt, differs FROM simhash_dedup_plan('edits', 'mh') WHERE gone[1]::int > 10 ORDER BY gone;
+DROP TABLE edits;
+
 ----------------------------------------
 -- fingerprints that decide
 ----------------------------------------

@@ -25,7 +25,7 @@
  *
  * Whether a word that stands for another is an entry or an edit, two documents cannot
  * tell; families.c asks the rows near to them.  If they say that it is none, it costs
- * OTHER_WORD.  If there are too few of these, the verdict is a doubt.
+ * OTHER_WORD.  If there are too few of these, or it negates, the verdict is a doubt.
  *
  * Arrays of features have no order.  They are alike when the Jaccard similarity is
  * high enough, of the multisets and with two features more that differ, too.
@@ -87,6 +87,7 @@ typedef struct Judging
 	uint32		largest;		/* of these */
 	uint32		others;			/* words that stand for others */
 	uint32		entries;		/* ... that are entries */
+	bool		negated;		/* one text has more words that negate */
 	bool		digits;			/* numbers differ */
 	bool		signs;
 } Judging;
@@ -199,6 +200,7 @@ judge_added(Judging *judging, const SimhashDifference *place)
 	judging->digits |= (from > 0 && change_number(words, from, n, from - 1)) ||
 		(from + n < words->n && change_number(words, from, n, from + n));
 	judging->others += count_listed(words, from, n, negations);
+	judging->negated |= count_listed(words, from, n, negations) > 0;
 	judging->cost += (NUMBER_COST - 1) * count_kinds(words, from, n, SIMHASH_NUMBER);
 	judging->cost += n - soft;
 	count_gap(judging);
@@ -223,6 +225,8 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 	}
 	judging->digits |= !same_kinds(judging, place, SIMHASH_NUMBER);
 	judging->signs |= !same_kinds(judging, place, SIMHASH_SIGN | SIMHASH_UNIT);
+	judging->negated |= count_listed(judging->a, place->a, place->na, negations) !=
+		count_listed(judging->b, place->b, place->nb, negations);
 	if (same_kinds(judging, place, SIMHASH_WORD))
 	{
 		/* the same of each kind, in another order */
@@ -384,7 +388,7 @@ judge_places(double at_least, const SimhashWords *a, const SimhashWords *b,
 		judging.signs ? SIMHASH_OTHER_SIGNS :
 		judging.digits ? SIMHASH_OTHER_DIGITS :
 		judging.others == 0 ? SIMHASH_ALIKE :
-		family == NULL ? SIMHASH_OTHER_WORDS : SIMHASH_ALIKE_IN_FAMILY;
+		family == NULL || judging.negated ? SIMHASH_OTHER_WORDS : SIMHASH_ALIKE_IN_FAMILY;
 }
 
 /* --- documents ------------------------------------------------------------------ */
