@@ -66,9 +66,10 @@ DECLARE
 	type text;
 	arms text[];
 BEGIN
-	SELECT format('%I.%I', relnamespace::regnamespace::name, relname::text || '_near'),
+	SELECT format('%I.%I', nspname, relname::text || '_near'),
 		format_type(i.atttypid, NULL) INTO near, type
-	FROM pg_class AS c JOIN pg_attribute AS i ON i.attrelid = c.oid AND i.attname = id
+	FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = relnamespace
+	JOIN pg_attribute AS i ON i.attrelid = c.oid AND i.attname = id
 	JOIN pg_attribute AS f ON f.attrelid = c.oid AND f.attname = fp
 		AND f.atttypid = 'bigint'::regtype
 	WHERE c.oid = tab;
@@ -103,8 +104,9 @@ END $$;
 -- by them transactions of ten unrelated rows by six clients deadlock in three cases of
 -- ten, by pieces in none.
 --
--- PL/pgSQL finds docs_near by its name: the guard calls it while it belongs to the
--- table's owner, and is made only where the schema's owner has the table owner's rights.
+-- PL/pgSQL finds docs_near by its name: the guard calls it while it reads the table, or
+-- one that this is a partition of, and belongs to the table's owner, and is made only
+-- where the schema's owner has the table owner's rights.
 CREATE PROCEDURE plain.add_guard(tab regclass, k integer DEFAULT 3,
 	action text DEFAULT 'reject', fp name DEFAULT 'fp')
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $make$
@@ -165,8 +167,10 @@ BEGIN
 		FROM generate_series(0, pieces - 1) AS i;
 	END IF;
 
-	IF NOT EXISTS (SELECT FROM pg_proc WHERE oid = to_regprocedure(%3$L)
-		AND pg_get_userbyid(proowner) = current_user) THEN
+	IF NOT EXISTS (SELECT FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid
+		AND d.classid = 'pg_proc'::regclass WHERE p.oid = to_regprocedure(%3$L)
+		AND pg_get_userbyid(proowner) = current_user AND (refobjid = tg_relid
+		OR refobjid IN (SELECT pg_partition_ancestors(tg_relid)))) THEN
 		RAISE EXCEPTION 'the guard of table "%%" misses its owner''s %%', tg_table_name, %3$L
 		USING ERRCODE = 'undefined_function', HINT = 'Call plain.add_guard again.';
 	END IF;

@@ -274,12 +274,14 @@ like(($node->psql('copy', 'INSERT INTO app.papers VALUES (3, 1, 3)'))[2],
 ($said) = ($node->psql('postgres', <<'END', extra_params => [ '-U', 'plain_guard_owner' ]))[2];
 \set VERBOSITY verbose
 DROP TABLE papers CASCADE;
+CREATE SCHEMA "My ""app""";
+SET search_path = "My ""app""";
 CREATE TABLE "it's 100% of $guard$" (id int, fp bigint);
 CALL plain.add_keys('"it''s 100% of $guard$"');
 CALL plain.add_guard('"it''s 100% of $guard$"');
 INSERT INTO "it's 100% of $guard$" VALUES (1, 1), (2, 2)
 END
-like($said, qr/23P01.*\nHINT: .* app\."it's 100% of \$guard\$_near"\(2, 3\)/, 'a quoted name');
+like($said, qr/23P01.*\nHINT: .* "My ""app"""\."it's 100% of \$guard\$_near"\(2, 3\)/, 'quoted names');
 make_docs(3, 'reject');
 $node->safe_psql('postgres', <<'END');
 ALTER TABLE app.docs OWNER TO plain_guard_writer;
@@ -301,6 +303,20 @@ END
 
 # The guard calls what its owner made, and nothing that another has put in its place.
 my $lost = q(the guard of table "docs" misses its owner's app.docs_near(bigint, integer));
+is(outcome(<<'END'), $lost =~ s/"docs"/"papers"/r, 'what searches another table by now');
+ALTER TABLE docs RENAME TO papers;
+ALTER FUNCTION docs_near RENAME TO papers_near;
+CREATE TABLE docs (id int, fp bigint);
+CALL plain.add_keys('docs');
+INSERT INTO papers (fp) VALUES (1)
+END
+is(outcome(<<'END'), $refused, 'each table has its own');
+CALL plain.add_guard('docs');
+CALL plain.add_guard('papers');
+INSERT INTO papers (fp) VALUES (1);
+INSERT INTO docs (fp) VALUES (1), (2)
+END
+make_docs(3, 'reject');
 my $evil = <<'END';
 CREATE FUNCTION app.docs_near(bigint, integer) RETURNS SETOF bigint LANGUAGE plpgsql
 AS $$ BEGIN RAISE 'evil as %', current_user; END $$
