@@ -128,12 +128,15 @@ BEGIN
 		WHERE p.oid = to_regprocedure(near || '(bigint, integer)') AND refobjid = tab
 		AND pg_get_userbyid(proowner) = current_user) OR (k BETWEEN 0 AND 11) IS NOT TRUE
 		OR NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = tab AND attname = fp
-			AND atttypid = 'bigint'::regtype) THEN
+			AND atttypid = 'bigint'::regtype)
+		OR EXISTS (SELECT FROM pg_proc AS p WHERE prosrc NOT LIKE '%plain.guarded%'
+			AND (p.oid = to_regprocedure(guard || '()') OR EXISTS (SELECT FROM pg_trigger
+				WHERE tgfoid = p.oid AND tgrelid = tab AND tgname = 'guard'))) THEN
 		RAISE EXCEPTION 'no guard within % of % by "%"', k, tab, action
 		USING ERRCODE = 'invalid_parameter_value', HINT = 'The owner of a table, after '
 			'plain.add_keys, makes a guard within 0 to 11 of its column of fingerprints, by '
 			'"reject", or by "skip" if the table is no part of a partitioned one, in a schema '
-			'of that owner.';
+			'of that owner; it replaces no other trigger or function.';
 	END IF;
 	EXECUTE format('CREATE OR REPLACE FUNCTION %s() RETURNS trigger
 		LANGUAGE plpgsql SECURITY DEFINER

@@ -295,6 +295,17 @@ is(outcome("CALL plain.add_guard('docs', 3, 'reject', 'id_')"),
 	'no guard within 3 of app.docs by "reject"', 'no such column');
 is(outcome("CALL plain.add_guard('docs', NULL)"), 'no guard within <NULL> of app.docs by "reject"',
 	'within NULL');
+is(outcome(<<'END'), 'no guard within 3 of app.other by "reject"', 'a function of its name');
+CREATE TABLE other (id int, fp bigint);
+CALL plain.add_keys('other');
+CREATE FUNCTION other_guard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END';
+CALL plain.add_guard('other')
+END
+is(outcome(<<'END'), 'no guard within 3 of app.other by "reject"', 'a trigger of its name');
+ALTER FUNCTION other_guard RENAME TO mine;
+CREATE TRIGGER guard BEFORE UPDATE ON other FOR EACH ROW EXECUTE FUNCTION mine();
+CALL plain.add_guard('other')
+END
 is(outcome(<<'END'), 'no guard within 3 of app.parts by "skip"', 'partitions, by "skip"');
 CREATE TABLE parts (id int, fp bigint) PARTITION BY LIST (id);
 CALL plain.add_keys('parts');
