@@ -25,6 +25,9 @@ PG_FUNCTION_INFO_V1(simhash_read_hash);
 /* Of a hash that is none an error shows so many bytes. */
 #define SHOWN		40
 
+/* So many zeros may be missing before one whose format an error guesses. */
+#define FEW			4
+
 #define ALL_FORMATS	"\"hex\", \"hex-short\", \"binary\", \"decimal\", \"base64\", \"base64url\" or \"jimp\""
 #define DIGITS		"0123456789"
 #define SMALL		"abcdefghijklmnopqrstuvwxyz"
@@ -185,7 +188,7 @@ read_hash(const HashFormat *format, const char *hash, int length, int width,
 
 /*
  * What a string that is no hash in a format looks like: the first format in which
- * it is one, or else one of simple digits that it is made of, or that format.
+ * it is one, but for a few zeros at most, or else one of simple digits that it is made of, or that format.
  */
 static const HashFormat *
 guess(const HashFormat *format, const char *hash, int length, int width, bool *fits)
@@ -195,7 +198,8 @@ guess(const HashFormat *format, const char *hash, int length, int width, bool *f
 
 	*fits = true;
 	for (const HashFormat *f = formats; f < end; f++)
-		if (read_hash(f, hash, length, width, bits))
+		if (read_hash(f, hash, length, width, bits) &&
+			(f->bits == 0 || !f->abridged || length + FEW >= width / f->bits))
 			return f;
 	*fits = false;
 	for (const HashFormat *f = formats; f->bits <= 4; f++)
@@ -221,10 +225,10 @@ complain(const HashFormat *format, const char *hash, int length, int width)
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 errmsg("argument \"digits\" is \"%s%s\", which is no hash of %d bits in format \"%s\"",
 					shown, dots, width, format->name),
-			 good == length ?
+			 length == 0 ? errdetail("It is empty.") : good == length ?
 			 errdetail("It looks like %d %s digits.", length, like->what) :
 			 errdetail("After %d %s digits comes something else.", good, like->what),
-			 fits ?
+			 length == 0 ? errhint("Pass nullif(digits, '') where a program writes nothing.") : fits ?
 			 errhint("If that is how its program writes hashes, the format is \"%s\".", like->name) :
 			 errhint("Say how many \"bits\" the program's hashes have; a \"format\" is %s.",
 					 ALL_FORMATS)));
