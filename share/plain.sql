@@ -16,20 +16,27 @@
 -- blocks find counts for the first of them.
 --
 -- Operators have the very types of their operands, or a search_path of pg_catalog, so
--- that none of another schema is taken.  What is there already, or fails, undoes all.
+-- that none of another schema is taken.  What fails undoes all.
 --
 
 BEGIN;
 SET LOCAL search_path = pg_catalog, pg_temp;
 
-CREATE SCHEMA plain;
+-- A newer version replaces what the same role has made; any other schema stays as it is.
+DO $$ BEGIN
+	IF NOT EXISTS (SELECT FROM pg_proc JOIN pg_namespace AS n ON n.oid = pronamespace
+		WHERE nspname = 'plain' AND proname = 'add_guard' AND nspowner = proowner
+		AND pg_get_userbyid(nspowner) = current_user) THEN
+		CREATE SCHEMA plain;
+	END IF;
+END $$;
 
 -- Bodies that are expressions or BEGIN ATOMIC are bound to what they name here.
-CREATE FUNCTION plain.hamming(a bigint, b bigint) RETURNS integer
+CREATE OR REPLACE FUNCTION plain.hamming(a bigint, b bigint) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN bit_count((a # b)::bit(64))::integer;
 
 -- The block by which a search within k finds a row that differs in the bits x.
-CREATE FUNCTION plain.block(x bigint, k integer) RETURNS integer
+CREATE OR REPLACE FUNCTION plain.block(x bigint, k integer) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE
 	WHEN plain.hamming(x >> 48 & 65535::bigint, 0::bigint) <= k / 4 THEN 0
 	WHEN plain.hamming(x >> 32 & 65535::bigint, 0::bigint) <= k / 4 - (1 > k % 4)::integer THEN 1
@@ -38,7 +45,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE
 
 -- The keys to look up in block b: those that differ from q's in at most radius bits.
 -- Bit 16 is outside the key, so i and j stand for two bits, one, or none.
-CREATE FUNCTION plain.keys(q bigint, b integer, k integer) RETURNS smallint[]
+CREATE OR REPLACE FUNCTION plain.keys(q bigint, b integer, k integer) RETURNS smallint[]
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
 	key integer := (q << 16 * b) >> 48;
@@ -59,7 +66,7 @@ END $$;
 
 -- Give a table four key columns, their indexes, and a function of its name:
 -- docs_near(q, k) returns id, fp and distance of the rows within k bits of q, k <= 11.
-CREATE PROCEDURE plain.add_keys(tab regclass, id name DEFAULT 'id', fp name DEFAULT 'fp')
+CREATE OR REPLACE PROCEDURE plain.add_keys(tab regclass, id name DEFAULT 'id', fp name DEFAULT 'fp')
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	near text;
@@ -107,7 +114,7 @@ END $$;
 -- PL/pgSQL finds docs_near by its name: the guard calls it while it reads the table, or
 -- one that this is a partition of, and belongs to the table's owner, and is made only
 -- where the schema's owner has the table owner's rights.
-CREATE PROCEDURE plain.add_guard(tab regclass, k integer DEFAULT 3,
+CREATE OR REPLACE PROCEDURE plain.add_guard(tab regclass, k integer DEFAULT 3,
 	action text DEFAULT 'reject', fp name DEFAULT 'fp')
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $make$
 DECLARE

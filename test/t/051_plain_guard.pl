@@ -16,10 +16,15 @@ use Test::More;
 my $seed = seed();
 my $node = new_plain_node('plain_guard', 'plain_guard_owner', 'plain_guard_writer');
 
-$node->command_ok(
-	[ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-U', 'plain_guard_owner',
-		'-d', $node->connstr('postgres'), '-f', 'share/plain.sql' ],
-	'plain.sql by an ordinary role');
+sub install
+{
+	my ($role) = @_;
+
+	return [ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-U', $role,
+		'-d', $node->connstr('postgres'), '-f', 'share/plain.sql' ];
+}
+
+$node->command_ok(install('plain_guard_owner'), 'plain.sql by an ordinary role');
 
 # What comes of statements of a role: the last line of the output, or the error.
 sub outcome
@@ -46,6 +51,15 @@ END
 }
 
 my $refused = 'row is a near-duplicate of another in table "docs"';
+
+# A newer version is installed over the one that is there, by its owner alone.
+make_docs(3, 'reject');
+$node->command_ok(install('plain_guard_owner'), 'plain.sql once more');
+$node->safe_psql('postgres', 'GRANT CREATE ON DATABASE postgres TO plain_guard_writer');
+$node->command_fails_like(install('plain_guard_writer'), qr/schema "plain" already exists/,
+	'not by another role');
+$node->safe_psql('postgres', 'REVOKE CREATE ON DATABASE postgres FROM plain_guard_writer');
+is(outcome('INSERT INTO docs (fp) VALUES (1), (2)'), $refused, 'tables keep their guards');
 
 # Six clients, with rows near one of five hundred fingerprints, and what they try noted.
 for my $k (3, 8)
