@@ -100,6 +100,7 @@ CREATE TABLE wait PARTITION OF waits FOR VALUES IN (1);
 INSERT INTO waits VALUES (1, 3);
 UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 'wait'::regclass;
 SELECT run('docs', 'plan');
+SELECT run('docs', 'plan', children => NULL);
 ALTER TABLE waits DETACH PARTITION wait FINALIZE;
 DROP TABLE waits, wait;
 -- the row that stays has NULL where one of the others is referred to

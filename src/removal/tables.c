@@ -321,4 +321,6 @@ simhash_removal_check_partitions(const Removal *removal)
 	AcceptInvalidationMessages();
 	foreach(lc, removal->tables)
 		check_partitions(((RemovalTable *) lfirst(lc))->oid);
+	foreach(lc, removal->others)
+		check_partitions(((RemovalKey *) lfirst(lc))->table);
 }
