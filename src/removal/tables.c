@@ -253,6 +253,26 @@ take_key(Removal *removal, RemovalKey *key)
 }
 
 /*
+ * Does ON DELETE CASCADE of a key end at rows of the table itself, by keys of other
+ * tables?
+ */
+static bool
+leads_back(const Removal *removal, const RemovalKey *key)
+{
+#define WHOLE(table) "coalesce(pg_catalog.pg_partition_root(" table "), " table ")"
+#define ACTS \
+	"{schema}._simhash_referring(g.oid) AS r (oid) JOIN pg_catalog.pg_constraint AS c ON c.oid {=} r.oid" \
+	" AND coalesce(pg_catalog.to_jsonb(c) {->>} 'conenforced', '') {<>} 'false'"
+	return simhash_removal_do(removal, NULL, NULL, 0,
+							  "WITH RECURSIVE going (oid) AS (SELECT " WHOLE("c.conrelid") "::pg_catalog.oid"
+							  " FROM pg_catalog.pg_constraint AS c WHERE c.oid {=} '%u'::pg_catalog.oid AND c.confdeltype {=} 'c'"
+							  " UNION SELECT " WHOLE("c.conrelid") "::pg_catalog.oid FROM going AS g, " ACTS " AND c.confdeltype {=} 'c'"
+							  ") SELECT FROM going AS g, " ACTS " AND c.confdeltype {=} ANY (ARRAY['c'::pg_catalog.\"char\", 'n', 'd'])"
+							  " AND " WHOLE("c.conrelid") "::pg_catalog.oid {=} " WHOLE("'%u'::pg_catalog.regclass") "::pg_catalog.oid LIMIT 1",
+							  key->oid, removal->relation, removal->relation) > 0;
+}
+
+/*
  * Find the foreign keys that refer to the table.  With children rows of others move,
  * and nothing refers to a row when it goes; without them that is left to the server,
  * but for rows of the table itself where there is a log: these go, and come back, one
@@ -276,7 +296,8 @@ simhash_removal_find_keys(Removal *removal)
 		bool		logged = removal->log != NULL && key->own;
 		const char *child = simhash_quoted_name(key->table);
 
-		if (key->action != NULL && !removal->undo && !removal->children && (removal->log != NULL || key->own))
+		if (key->action != NULL && !removal->undo && !removal->children &&
+			(removal->log != NULL || key->own || leads_back(removal, key)))
 			refuse("%s refers to %s ON DELETE %s, and no log would have its rows: say children => 'move', or 'stay'",
 				   child, removal->table->name, key->action);
 		/* Those of others are looked at with their tables. */
@@ -311,7 +332,7 @@ check_partitions(Oid oid)
 /*
  * Fail if a statement of this batch may not have seen all partitions: what rows of one
  * that is being detached refer to could go, as the server's own triggers do not see
- * them, either.  No DETACH ends while we have its table locked.
+ * them, either.  No DETACH ends while we have the tables locked.
  */
 void
 simhash_removal_check_partitions(const Removal *removal)
@@ -321,6 +342,6 @@ simhash_removal_check_partitions(const Removal *removal)
 	AcceptInvalidationMessages();
 	foreach(lc, removal->tables)
 		check_partitions(((RemovalTable *) lfirst(lc))->oid);
-	foreach(lc, removal->others)
+	foreach(lc, removal->undo ? NIL : removal->others)
 		check_partitions(((RemovalKey *) lfirst(lc))->table);
 }

@@ -18,6 +18,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
+#include "utils/rls.h"
 
 #include "fingerprint/fingerprint.h"
 
@@ -183,15 +184,19 @@ simhash_removal_list(uint64 row, int column)
 
 /*
  * Is an error no word about rows, but about privileges, statements, resources, the
- * server, or other sessions?  Then the whole call ends.
+ * server, or other sessions?  Then the whole call ends.  But a row that comes back may
+ * be refused by a policy.
  */
 static bool
-ends_all(int sqlstate)
+ends_all(const Removal *removal, int sqlstate)
 {
 	static const char *const classes[] = {
 		"08", "0A", "25", "26", "40", "42", "53", "54", "55", "57", "58", "XX"
 	};
 
+	if (removal->undo && sqlstate == ERRCODE_INSUFFICIENT_PRIVILEGE &&
+		check_enable_rls(removal->relation, InvalidOid, true) == RLS_ENABLED)
+		return false;
 	for (int i = 0; i < (int) lengthof(classes); i++)
 	{
 		if (ERRCODE_TO_CATEGORY(sqlstate) ==
@@ -253,7 +258,7 @@ simhash_removal_halve(Removal *removal, const Datum *lines, int n,
 		ErrorData  *error = simhash_removal_try(removal, array, act);
 
 		CHECK_FOR_INTERRUPTS();
-		if (error != NULL && ends_all(error->sqlerrcode))
+		if (error != NULL && ends_all(removal, error->sqlerrcode))
 			ReThrowError(error);
 		if (error != NULL && now > 1)
 		{
