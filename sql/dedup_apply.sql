@@ -99,6 +99,8 @@ CALL simhash_dedup_apply('docs', 'plan');
 SELECT gone, done FROM plan ORDER BY gone;
 ROLLBACK;
 RESET ROLE;
+-- a role that the call would end, with its transaction
+DO $$ BEGIN SET LOCAL ROLE regress_dedup_apply_other; CALL simhash_dedup_apply('docs', 'plan'); END $$;
 ALTER TABLE docs DISABLE ROW LEVEL SECURITY;
 DROP POLICY seen ON docs;
 REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON docs FROM regress_dedup_apply_other;

@@ -13,6 +13,7 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "parser/parse_node.h"
 #include "utils/builtins.h"
@@ -149,6 +150,23 @@ simhash_is_atomic(FunctionCallInfo fcinfo)
 {
 	return fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
 		castNode(CallContext, fcinfo->context)->atomic;
+}
+
+/*
+ * End the transaction in which a procedure is called: it may have a snapshot, and an
+ * isolation level.  Fail if its role ends with it, lest one of more rights goes on.
+ */
+void
+simhash_end_transaction(void)
+{
+	Oid			user = GetUserId();
+
+	SPI_commit();
+	if (GetUserId() != user)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("the role of the call ends with its transaction, which the call has to end"),
+				 errhint("SET ROLE without LOCAL, or BEGIN a transaction block, and call it in that.")));
 }
 
 /*

@@ -89,6 +89,7 @@ extern uint64 simhash_run_command(const List *relations, const char *command, in
 								  const Oid *types, const Datum *values);
 extern void simhash_revoke_all(Oid relation);
 extern bool simhash_is_atomic(FunctionCallInfo fcinfo);
+extern void simhash_end_transaction(void);
 extern ErrorData *simhash_try(void (*work) (void *context), void *context);
 
 /* template.c */

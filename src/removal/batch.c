@@ -22,11 +22,10 @@ simhash_removal_call(Removal *removal, FunctionCallInfo fcinfo,
 	removal->relation = PG_GETARG_OID(0);
 	removal->context = CurrentMemoryContext;
 	removal->atomic = simhash_is_atomic(fcinfo);
-	/* The caller's transaction may have a snapshot, and an isolation level. */
 	if (!removal->atomic)
 	{
 		(void) SPI_connect_ext(SPI_OPT_NONATOMIC);
-		SPI_commit();
+		simhash_end_transaction();
 		(void) SPI_finish();
 	}
 	simhash_show_progress(get_func_name(removal->function), act, removal);

@@ -88,7 +88,7 @@ put_back(Removal *removal, const RemovalTable *table, Datum lines)
 						   these) < came)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("a trigger of %s alters rows that come back, or takes them away", table->name)));
+				 errmsg("a trigger of %s alters rows that come back, or takes them away, or a policy hides them", table->name)));
 	*(table == removal->table ? &removal->done.gone : &removal->done.dropped) += came;
 }
 

@@ -87,9 +87,8 @@ begin_call(ClusterCall *call, FunctionCallInfo fcinfo, int column)
 										  "simhash clusters",
 										  ALLOCSET_DEFAULT_SIZES);
 
-	/* The caller's transaction may have a snapshot, and an isolation level. */
 	if (!call->atomic)
-		SPI_commit();
+		simhash_end_transaction();
 	call->locks = GetLockStatusData();
 }
 
