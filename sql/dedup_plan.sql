@@ -404,6 +404,21 @@ INSERT INTO edits
 SELECT 10 + n, replace(body, word(70, 8), (ARRAY['other', 'not ' || word(70, 8)])[n]) FROM edits, generate_series(1, 2) AS n WHERE id = 1;
 SELECT gone, doubt, differs FROM simhash_dedup_plan('edits', 'mh') WHERE gone[1]::int > 10 ORDER BY gone;
 DROP TABLE edits;
+-- an entry is one at the end, too, in whichever rows it is; and what fewer than five have says nothing
+CREATE TABLE ends (id int PRIMARY KEY, body text, mh bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO ends
+SELECT 20 * f + n, (SELECT string_agg(word(200 + f, i), ' ' ORDER BY i) FROM generate_series(1, 80) AS i WHERE n <= 5 OR i <> 4 * n)
+       || CASE WHEN n <= 5 THEN ' ' || word(299, n) ELSE '' END
+FROM generate_series(1, 10) AS f, generate_series(1, 10) AS n;
+SELECT count(*) FILTER (WHERE doubt IS NULL) AS gone, count(*) FILTER (WHERE doubt = 'entries') AS entries
+FROM simhash_dedup_plan('ends', 'mh') WHERE gone[1]::int % 20 <= 5 AND kept[1]::int % 20 <= 5;
+TRUNCATE ends;
+INSERT INTO ends
+SELECT n, (SELECT string_agg(word(300, CASE WHEN n = 20 AND i = 320 THEN 999 ELSE i END), ' ' ORDER BY i)
+           FROM generate_series(1, (40 * 1.13 ^ least(n, 19))::int) AS i)
+FROM generate_series(1, 20) AS n;
+SELECT gone, kept, doubt FROM simhash_dedup_plan('ends', 'mh', 12) WHERE gone = '{20}';
+DROP TABLE ends;
 
 ----------------------------------------
 -- fingerprints that decide

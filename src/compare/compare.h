@@ -166,6 +166,9 @@ typedef struct SimhashComparison
 /* Words that differ, before nothing is alike. */
 #define SIMHASH_ALIGNED_MOST	2000
 
+/* Rows of a family, without which nothing is known. */
+#define SIMHASH_FAMILY_LEAST	5
+
 /* How documents are compared, as the arguments of a call say. */
 typedef struct SimhashDocumentOptions
 {

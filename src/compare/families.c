@@ -18,7 +18,8 @@
  * between two, it is counted what stands there.  At the second word no half of the rows
  * has the same: that is an entry.  So is a word where few others come again and again, as "granted" and
  * "denied" do.  Elsewhere nearly all have the same, and what is another in one of them
- * is an edit of it.
+ * is an edit of it.  A row that has nothing there says nothing, and fewer than
+ * SIMHASH_FAMILY_LEAST that have something say too little.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -34,6 +35,7 @@
 
 #define SAME			0		/* a filler: as in the base */
 #define LEFT_OUT		1
+#define NO_FILLER		4		/* of no row */
 #define AGAIN			3		/* rows that share a second filler ... */
 #define AGAIN_SHARE		5		/* ... and one in so many does */
 
@@ -45,6 +47,7 @@ struct SimhashFamily
 	uint32		slots;			/* of the base: gap 0, word 0, gap 1 ... */
 	uint32	   *fillers;		/* of each row: by slot */
 	Bitmapset  *entries;		/* slots */
+	Bitmapset  *agreed;			/* gaps in which most of many rows put the same */
 
 	/* what moves: what is known of the two texts that it is asked about */
 	const SimhashMember *members[2];
@@ -104,37 +107,47 @@ simhash_family_add(SimhashFamily *family, const SimhashWords *words)
 	family->rows++;
 }
 
-/* Is a place an entry, by what the rows have there? */
+/* Is a place an entry, by what least rows or more have there, in order, but for nothing? */
 static bool
-is_entry(uint32 *fillers, uint32 rows)
+is_entry(const uint32 *fillers, uint32 rows, uint32 nothing, uint32 least)
 {
+	uint32		some = 0;
 	uint32		first = 0;
 	uint32		second = 0;
 
-	qsort(fillers, rows, sizeof *fillers, oid_cmp);
 	for (uint32 i = 0, n; i < rows; i += n)
 	{
 		for (n = 1; i + n < rows && fillers[i + n] == fillers[i]; n++)
 			;
+		if (fillers[i] == nothing)
+			continue;
+		some += n;
 		second = Max(second, Min(n, first));
 		first = Max(first, n);
 	}
-	return 2 * first < rows || (second >= AGAIN && second * AGAIN_SHARE >= rows);
+	return some < least || 2 * first < some || (second >= AGAIN && second * AGAIN_SHARE >= some);
 }
 
-/* All rows are there: find the entries.  What is put in at the ends is none. */
+/* All rows are there: find the entries. */
 void
 simhash_family_end(SimhashFamily *family)
 {
-	uint32	   *fillers = palloc(family->rows * sizeof *fillers);
+	uint32		rows = family->rows;
+	uint32	   *fillers = palloc(rows * sizeof *fillers);
 
-	for (uint32 i = 1; i + 1 < family->slots; i++)
+	for (uint32 i = 0; i < family->slots; i++)
 	{
+		bool		gap = i == SLOT_OF_GAP(i / 2);
+
 		CHECK_FOR_INTERRUPTS();
-		for (uint32 row = 0; row < family->rows; row++)
+		for (uint32 row = 0; row < rows; row++)
 			fillers[row] = family->fillers[(Size) row * family->slots + i];
-		if (is_entry(fillers, family->rows))
+		qsort(fillers, rows, sizeof *fillers, oid_cmp);
+		if (gap ? is_entry(fillers, rows, NO_FILLER, 0) :
+			is_entry(fillers, rows, LEFT_OUT, SIMHASH_FAMILY_LEAST))
 			family->entries = bms_add_member(family->entries, (int) i);
+		if (gap && !is_entry(fillers, rows, SAME, SIMHASH_FAMILY_LEAST))
+			family->agreed = bms_add_member(family->agreed, (int) i);
 	}
 	pfree(family->fillers);
 	pfree(fillers);
@@ -281,23 +294,31 @@ simhash_family_differ(SimhashFamily *family, const SimhashWords *a, const Simhas
 
 /*
  * Is there an entry among some words of a text of n words, or beside them?  Where words
- * are put in, only a gap of the base is; where they are left out, they may have been
- * one among others.
+ * are put in, only a gap of the base is, within it; where they are left out, they may
+ * have been one among others.  What stands for something else in a gap is one, unless
+ * most put the same there.
  */
 static bool
 has_entry(const SimhashFamily *family, const int32 *map, uint32 n, uint32 from,
 		  uint32 end, bool put_in)
 {
+	int			left;
+	int			right;
 	int			next;
 
 	while (from > 0 && map[from - 1] < 0)
 		from--;
 	while (end < n && map[end] < 0)
 		end++;
-	if (put_in && (from == 0 || end == n || map[from - 1] + 1 != map[end]))
-		return false;
-	next = bms_next_member(family->entries, from > 0 ? SLOT_OF_WORD(map[from - 1]) : -1);
-	return next >= 0 && (end == n || next < SLOT_OF_WORD(map[end]));
+	left = from > 0 ? map[from - 1] + 1 : 0;
+	right = end < n ? map[end] : (int) family->base.n;
+	if (put_in)
+		return from > 0 && end < n && left == right &&
+			bms_is_member(SLOT_OF_GAP(left), family->entries);
+	if (left == right)
+		return !bms_is_member(SLOT_OF_GAP(left), family->agreed);
+	next = bms_next_member(family->entries, SLOT_OF_GAP(left) - 1);
+	return next >= 0 && next < SLOT_OF_WORD(right);
 }
 
 /* Is an entry where the two texts differ? */

@@ -20,7 +20,6 @@
 #include "common/hashfn.h"
 
 #define FAMILY_MOST		40		/* rows that are looked at */
-#define FAMILY_LEAST	5		/* rows without which nothing is known */
 #define FAMILY_WORDS	100000	/* of a row, with more of which nothing is
 								 * known */
 #define FAMILIES_BYTES	(16 * 1024 * 1024)	/* that those learnt may take */
@@ -141,7 +140,7 @@ learn_family(SimhashRowSearch *search, uint32 base)
 	for (uint32 row = similar->kin[base]; row != SIMHASH_NO_ROW && rows < FAMILY_MOST;
 		 row = similar->kin[row])
 		rows++;
-	if (rows < FAMILY_LEAST)
+	if (rows < SIMHASH_FAMILY_LEAST)
 		return NULL;
 	document = simhash_documents_get(documents, base);
 	if (document.words.n > FAMILY_WORDS)
