@@ -25,7 +25,9 @@
  *
  * Whether a word that stands for another is an entry or an edit, two documents cannot
  * tell; families.c asks the rows near to them.  If they say that it is none, it costs
- * OTHER_WORD.  If there are too few of these, or it negates, the verdict is a doubt.
+ * OTHER_WORD.  If there are too few of these, or it is a fact, the verdict is a doubt: if
+ * it negates, is a number in words, in Roman letters or a letter by itself, or stands
+ * beside a number, as a unit or a month does.
  *
  * Arrays of features have no order.  They are alike when the Jaccard similarity is
  * high enough, of the multisets and with two features more that differ, too.
@@ -87,7 +89,7 @@ typedef struct Judging
 	uint32		largest;		/* of these */
 	uint32		others;			/* words that stand for others */
 	uint32		entries;		/* ... that are entries */
-	bool		negated;		/* one text has more words that negate */
+	bool		facts;			/* words differ that are no edit in any family */
 	bool		digits;			/* numbers differ */
 	bool		signs;
 } Judging;
@@ -200,10 +202,62 @@ judge_added(Judging *judging, const SimhashDifference *place)
 	judging->digits |= (from > 0 && change_number(words, from, n, from - 1)) ||
 		(from + n < words->n && change_number(words, from, n, from + n));
 	judging->others += count_listed(words, from, n, negations);
-	judging->negated |= count_listed(words, from, n, negations) > 0;
+	judging->facts |= count_listed(words, from, n, negations) > 0;
 	judging->cost += (NUMBER_COST - 1) * count_kinds(words, from, n, SIMHASH_NUMBER);
 	judging->cost += n - soft;
 	count_gap(judging);
+}
+
+/* Is a word a letter, or a number in Roman ones? */
+static bool
+is_lettered(const SimhashWords *words, uint32 i)
+{
+	const SimhashWord *word = &words->list[i];
+	uint32		n = 0;
+
+	while (n < word->length && memchr("ivxlcdm", words->forms[word->start + n], 7) != NULL)
+		n++;
+	return word->kind == SIMHASH_WORD && (n == word->length || word->length == 1);
+}
+
+/* Are the numbers that are written in words, or in letters, of two places the same? */
+static bool
+same_numbers(const Judging *judging, const SimhashDifference *place)
+{
+	uint64		listed = 0;
+	uint64		lettered = 0;
+	bool		both[2] = {false, false};
+
+	for (uint32 i = 0; i < place->na + place->nb; i++)
+	{
+		bool		second = i >= place->na;
+		const SimhashWords *words = second ? judging->b : judging->a;
+		uint32		at = second ? place->b + i - place->na : place->a + i;
+		uint64		hash = second ? -words->list[at].hash : words->list[at].hash;
+
+		if (is_listed(words, at, numerals) || is_listed(words, at, multipliers))
+			listed += hash;
+		else if (is_lettered(words, at))
+		{
+			lettered += hash;
+			both[second] = true;
+		}
+	}
+	return listed == 0 && (lettered == 0 || !both[0] || !both[1]);
+}
+
+/* Do words that stand for others tell another fact, whatever their family says? */
+static bool
+have_other_facts(const Judging *judging, const SimhashDifference *place)
+{
+	const SimhashWords *a = judging->a;
+	uint32		end = place->a + place->na;
+
+	return count_listed(a, place->a, place->na, negations) !=
+		count_listed(judging->b, place->b, place->nb, negations) ||
+		!same_numbers(judging, place) ||
+		(place->a > 0 && a->list[place->a - 1].kind == SIMHASH_NUMBER) ||
+		(end < a->n && a->list[end].kind == SIMHASH_NUMBER);
 }
 
 /* Judge words that stand for others. */
@@ -225,8 +279,7 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 	}
 	judging->digits |= !same_kinds(judging, place, SIMHASH_NUMBER);
 	judging->signs |= !same_kinds(judging, place, SIMHASH_SIGN | SIMHASH_UNIT);
-	judging->negated |= count_listed(judging->a, place->a, place->na, negations) !=
-		count_listed(judging->b, place->b, place->nb, negations);
+	judging->facts |= judging->family != NULL && have_other_facts(judging, place);
 	if (same_kinds(judging, place, SIMHASH_WORD))
 	{
 		/* the same of each kind, in another order */
@@ -388,7 +441,7 @@ judge_places(double at_least, const SimhashWords *a, const SimhashWords *b,
 		judging.signs ? SIMHASH_OTHER_SIGNS :
 		judging.digits ? SIMHASH_OTHER_DIGITS :
 		judging.others == 0 ? SIMHASH_ALIKE :
-		family == NULL || judging.negated ? SIMHASH_OTHER_WORDS : SIMHASH_ALIKE_IN_FAMILY;
+		family == NULL || judging.facts ? SIMHASH_OTHER_WORDS : SIMHASH_ALIKE_IN_FAMILY;
 }
 
 /* --- documents ------------------------------------------------------------------ */
