@@ -26,8 +26,8 @@
  * Whether a word that stands for another is an entry or an edit, two documents cannot
  * tell; families.c asks the rows near to them.  If they say that it is none, it costs
  * OTHER_WORD.  If there are too few of these, or it is a fact, the verdict is a doubt: if
- * it negates, is a number in words, in Roman letters or a letter by itself, or stands
- * beside a number, as a unit or a month does.
+ * it negates, is a number in words, in Roman letters or a letter by itself, stands beside
+ * a number, as a unit or a month does, or stands here for what stands for it elsewhere.
  *
  * Arrays of features have no order.  They are alike when the Jaccard similarity is
  * high enough, of the multisets and with two features more that differ, too.
@@ -371,6 +371,30 @@ count_common(Hashes *a, Hashes *b)
 	return common;
 }
 
+/* Does a word stand for another one here, and that one for it there? */
+static bool
+are_exchanged(const Judging *judging, const SimhashDifference *places, uint32 n)
+{
+	Hashes		pairs[2] = {{0, NULL}, {0, NULL}};
+
+	for (int i = 0; i < 2; i++)
+		pairs[i].list = palloc(judging->a->n * sizeof *pairs[i].list + 1);
+	for (uint32 i = 0; i < n; i++)
+	{
+		for (uint32 j = 0; j < places[i].na && places[i].na == places[i].nb; j++)
+		{
+			uint64		a = judging->a->list[places[i].a + j].hash;
+			uint64		b = judging->b->list[places[i].b + j].hash;
+
+			if (a == b)
+				continue;
+			pairs[0].list[pairs[0].n++] = sh_mix(a) + b;
+			pairs[1].list[pairs[1].n++] = sh_mix(b) + a;
+		}
+	}
+	return count_common(&pairs[0], &pairs[1]) > 0;
+}
+
 /*
  * What is put in here stands for what is left out there, whichever of the shortest scripts
  * was found, unless it is the same.
@@ -401,6 +425,7 @@ judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
 		lacks[k][1] = b.n - common;
 	}
 	judging->others += Min(lacks[0][0], lacks[0][1]);
+	judging->facts |= judging->family != NULL && are_exchanged(judging, places, n);
 	judging->digits |= lacks[1][0] > 0 && lacks[1][1] > 0;
 	judging->signs |= lacks[2][0] + lacks[2][1] > 0 || (lacks[3][0] > 0 && lacks[3][1] > 0);
 }
