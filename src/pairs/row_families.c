@@ -38,42 +38,48 @@ typedef struct KnownMember
 	SimhashMember member;
 } KnownMember;
 
-/* A hash of the fingerprint of a row, or of its words, which is the same in all sessions. */
+/* A hash of the fingerprint of a row, which is the same in all sessions. */
 static uint64
-hash_row(SimhashRowSearch *search, uint32 row, bool of_words)
+hash_fingerprint(SimhashRowSearch *search, uint32 row)
 {
 	const ShPairs *pairs = &search->pairs;
 	uint32		number = search->similar.number[row];
-	SimhashDocument document;
 
-	if (of_words)
-	{
-		document = simhash_documents_get(search->rows.documents, row);
-		return hash_bytes_extended((unsigned char *) document.words.forms,
-								   (int) document.words.bytes, 0);
-	}
 	if (search->rows.words > 1)
 		return sh_mix(search->rows.fingerprints[(Size) number * search->rows.words]);
 	return sh_mix(pairs->values[number] ^ (pairs->groups == NULL ? 0 :
 										   sh_group_hash(pairs->seed, sh_pairs_group(pairs, number))));
 }
 
+/* A hash of the words of a row, likewise; who sorts rows asks once for each, as it is read. */
+static uint32
+hash_words(SimhashRowSearch *search, uint32 row)
+{
+	SimhashDocument document;
+
+	if (search->similar.text[row] != row)
+		return 0;
+	document = simhash_documents_get(search->rows.documents, row);
+	return (uint32) (hash_bytes_extended((unsigned char *) document.words.forms,
+										 (int) document.words.bytes, 0) >> 32);
+}
+
 /* For qsort_arg: rows by their fingerprints and words, in whatever order they came. */
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
+	SimhashRowSearch *search = arg;
+	const uint32 *words = search->similar.kin;
 	uint32		x = *(const uint32 *) a;
 	uint32		y = *(const uint32 *) b;
+	uint64		hash_x = hash_fingerprint(search, x);
+	uint64		hash_y = hash_fingerprint(search, y);
 
 	CHECK_FOR_INTERRUPTS();
-	for (int of_words = 0; of_words <= 1 && x != y; of_words++)
-	{
-		uint64		hash_x = hash_row(arg, x, of_words);
-		uint64		hash_y = hash_row(arg, y, of_words);
-
-		if (hash_x != hash_y)
-			return hash_x < hash_y ? -1 : 1;
-	}
+	if (hash_x != hash_y)
+		return hash_x < hash_y ? -1 : 1;
+	if (words[x] != words[y])
+		return words[x] < words[y] ? -1 : 1;
 	return x < y ? -1 : x > y;
 }
 
@@ -102,10 +108,13 @@ simhash_families_found(SimhashRowSearch *search)
 
 	for (uint32 i = 0; i < n; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		rows[i] = i;
-		first[i] = similar->kin[i] = SIMHASH_NO_ROW;
+		similar->kin[i] = hash_words(search, i);
 	}
 	qsort_arg(rows, n, sizeof *rows, compare_rows, search);
+	for (uint32 i = 0; i < n; i++)
+		first[i] = similar->kin[i] = SIMHASH_NO_ROW;
 	for (uint32 i = n; i-- > 0;)
 	{
 		uint32		row = rows[i];
