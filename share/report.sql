@@ -65,7 +65,10 @@
 \if :{?set} \else \set set '' \endif
 \pset format unaligned
 \pset tuples_only on
-\encoding UTF8
+-- What is cut in SQL_ASCII, or is no UTF-8 there, is shown as far as it is.
+SELECT CASE WHEN pg_catalog.current_setting('server_encoding') OPERATOR(pg_catalog.=) 'SQL_ASCII'
+            THEN 'SQL_ASCII' ELSE 'UTF8' END AS encoding \gset
+\encoding :encoding
 -- Settings go to the server as names and values: nothing in them is run.
 SELECT pg_catalog.count(pg_catalog.set_config(
            pg_catalog.btrim(pg_catalog.split_part(setting, '=', 1)),

@@ -13,6 +13,8 @@
 #include <utf8proc.h>
 
 #include "access/sysattr.h"
+#include "catalog/pg_conversion.h"
+#include "catalog/pg_namespace.h"
 #include "mb/pg_wchar.h"
 #include "utils/rls.h"
 #include "utils/tuplestore.h"
@@ -51,17 +53,29 @@ may_be_told(const GuardTrigger *guard, const NearMatch *match, List *columns)
 
 /*
  * Would a terminal obey a character, or show nothing of it?  In SQL_ASCII a byte may be
- * part of any character, which a cut leaves half.
+ * part of any character, which a cut leaves half; of some bytes nobody knows.
  */
 static bool
 is_control(const char *at, int length)
 {
+	int			encoding = GetDatabaseEncoding();
+	utf8proc_uint8_t utf8[MAX_CONVERSION_GROWTH * MAX_MULTIBYTE_CHAR_LEN + 1];
 	utf8proc_int32_t c = (unsigned char) *at;
 
-	if (GetDatabaseEncoding() == PG_UTF8)
+	if (encoding == PG_UTF8)
 		utf8proc_iterate((const utf8proc_uint8_t *) at, length, &c);
 	else if (IS_HIGHBIT_SET(*at))
-		return GetDatabaseEncoding() == PG_SQL_ASCII;
+	{
+		Oid			conversion = FindDefaultConversion(PG_CATALOG_NAMESPACE,
+													   encoding, PG_UTF8);
+
+		if (!OidIsValid(conversion) ||
+			pg_do_encoding_conversion_buf(conversion, encoding, PG_UTF8,
+										  (unsigned char *) unconstify(char *, at),
+										  length, utf8, sizeof utf8, true) < length)
+			return true;
+		utf8proc_iterate(utf8, -1, &c);
+	}
 	/* Zl, Zp, Cc, Cf, Cs and Co are the last ones. */
 	return utf8proc_category(c) >= UTF8PROC_CATEGORY_ZL;
 }

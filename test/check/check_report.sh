@@ -268,3 +268,17 @@ TABLE=texts ID=n FP='simhash(body)' K=16 PAGE="$work/page.html" \
 	fail "the report that is installed:" "$work/log"
 ! grep -E '(src|href)=|https?://' "$work/page.html" ||
 	fail "the page needs something else"
+
+# in SQL_ASCII a page shows what is no UTF-8, or is cut within a character, as far as it is
+new_database -T template0 -E SQL_ASCII --locale=C check_report_bytes
+PGCLIENTENCODING=SQL_ASCII psql <<-'END'
+	CREATE EXTENSION simhash;
+	CREATE TABLE "表" AS SELECT n, E'\xe9xx ' || repeat('近似 ', 5000) AS body
+	FROM generate_series(1, 2) AS n;
+END
+TABLE='"表"' ID=n FP='simhash(body)' PAGE="$work/bytes.html" share/report >"$work/log" 2>&1 ||
+	fail "a page of SQL_ASCII:" "$work/log"
+"$PYTHON" -c 'import sys; print(open(sys.argv[1], errors="replace").read())' \
+	"$work/bytes.html" >"$work/page.html"
+got=$(data "ascii((d['table'], d['texts'][0]['text'][:3], d['texts'][0]['text'][-3:]))")
+[ "$got" = "('\"\u8868\"', '\ufffdxx', ' \u8fd1\ufffd')" ] || fail "a page of SQL_ASCII: $got"

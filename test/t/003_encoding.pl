@@ -56,5 +56,27 @@ is($results{EUC_CN}, $results{UTF8}, 'fingerprints in EUC_CN and in UTF8');
 like($results{UTF8}, qr/^20\|t\n/, 'documents of more bytes than characters');
 like($results{UTF8}, qr/\|t\|f\|f\n/, 'alike but for punctuation, not symbols or repetition');
 
+# A terminal obeys bytes that are letters elsewhere.  Of a key all characters that it
+# would obey, or not show, are shown as bytes, and so are bytes of which nobody knows.
+for my $key ([ 'LATIN1', '619b35e9ad', 'a\x9B5é\xAD' ], [ 'WIN1251', 'e998', 'й\x98' ],
+	[ 'EUC_KR', 'a1a9b0a1', '\xA1\xA9가' ], [ 'SQL_ASCII', 'c3a961', '\xC3\xA9a' ])
+{
+	my ($encoding, $bytes, $shown) = @$key;
+
+	local $ENV{PGCLIENTENCODING} = 'UTF8';
+	$node->safe_psql('postgres',
+		"CREATE DATABASE \"key $encoding\" ENCODING '$encoding' TEMPLATE template0");
+	my (undef, undef, $stderr) = $node->psql("key $encoding", <<"END");
+CREATE EXTENSION simhash;
+CREATE TABLE keys (id text PRIMARY KEY, fp bigint);
+CREATE INDEX ON keys USING hamming (fp);
+CREATE TRIGGER guard BEFORE INSERT ON keys
+FOR EACH ROW EXECUTE FUNCTION simhash_guard('fp', 'reject', '3');
+INSERT INTO keys VALUES (convert_from('\\x$bytes', '$encoding'), 1);
+INSERT INTO keys VALUES ('another', 1);
+END
+	like($stderr, qr/\(id\)=\(\Q$shown\E\) is/, "a key in $encoding");
+}
+
 $node->stop;
 done_testing();
