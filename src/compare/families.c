@@ -47,7 +47,8 @@ struct SimhashFamily
 	uint32		slots;			/* of the base: gap 0, word 0, gap 1 ... */
 	uint32	   *fillers;		/* of each row: by slot */
 	Bitmapset  *entries;		/* slots */
-	Bitmapset  *agreed;			/* gaps in which most of many rows put the same */
+	Bitmapset  *agreed;			/* gaps in which most of many rows put the
+								 * same */
 
 	/* what moves: what is known of the two texts that it is asked about */
 	const SimhashMember *members[2];

@@ -76,6 +76,19 @@ make_near_stars(RowClusters *made)
 	tuplesort_end(made->order);
 }
 
+/* Say in what a row differs from the one that it goes for, or would go for. */
+static void
+describe(SimhashRowSearch *search, uint32 center, uint32 row, MemoryContext context,
+		 Datum *value, bool *isnull)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	text	   *differs = simhash_documents_describe(search->rows.documents, center, row);
+
+	*value = PointerGetDatum(differs);
+	*isnull = differs == NULL;
+	MemoryContextSwitchTo(old);
+}
+
 /*
  * SimhashSimilar.doubt: put out a row that would be in a star, were there no
  * doubt, with the one that it would go for.
@@ -92,7 +105,6 @@ put_doubt(SimhashRowSearch *search, uint32 row, uint32 center,
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash doubt",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
-	text	   *differs = simhash_documents_describe(search->rows.documents, center, row);
 
 	values[2] = simhash_row_id(&search->rows, center);
 	values[3] = Int32GetDatum(simhash_search_distance(search, number[center],
@@ -100,8 +112,7 @@ put_doubt(SimhashRowSearch *search, uint32 row, uint32 center,
 	values[5] = Float8GetDatumFast(similarity);
 	values[6] = CStringGetTextDatum(simhash_doubts[verdict]);
 	values[7] = Int64GetDatum(simhash_families_number(search, center));
-	values[8] = PointerGetDatum(differs);
-	nulls[8] = differs == NULL;
+	describe(search, center, row, scratch, &values[8], &nulls[8]);
 	tuplestore_putvalues(search->result, search->columns, values, nulls);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
@@ -161,7 +172,7 @@ compare_to_first(RowClusters *made, uint32 row, uint32 first, bool *by_family)
 	*by_family = false;
 	if (made->search.rows.documents == NULL)
 		return -1;
-	if (similar->text != NULL)
+	if (similar->text !=NULL)
 	{
 		first = similar->text[first];
 		row = similar->text[row];
@@ -180,8 +191,10 @@ put_clusters(RowClusters *made)
 	uint32		start = 0;
 	bool		nulls[SIMHASH_PLAN_COLUMNS] = {false};
 	Datum		values[SIMHASH_PLAN_COLUMNS] = {0};
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "simhash row",
+												  ALLOCSET_DEFAULT_SIZES);
 
-	nulls[6] = nulls[8] = true;
+	nulls[6] = true;
 	for (uint32 c = 0; c < clusters->count; start = clusters->ends[c++])
 	{
 		uint32		first = clusters->members[start];
@@ -207,8 +220,13 @@ put_clusters(RowClusters *made)
 			values[5] = Float8GetDatumFast(similarity);
 			nulls[7] = !by_family;
 			values[7] = Int64GetDatum(by_family ? simhash_families_number(search, first) : 0);
+			nulls[8] = true;
+			if (search->plan && by_family)
+				describe(search, search->similar.text[first], search->similar.text[row],
+						 scratch, &values[8], &nulls[8]);
 			tuplestore_putvalues(search->result, search->columns, values,
 								 nulls);
+			MemoryContextReset(scratch);
 		}
 	}
 }
