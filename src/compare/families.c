@@ -47,8 +47,9 @@ struct SimhashFamily
 	uint32		slots;			/* of the base: gap 0, word 0, gap 1 ... */
 	uint32	   *fillers;		/* of each row: by slot */
 	Bitmapset  *entries;		/* slots */
-	Bitmapset  *agreed;			/* gaps in which most of many rows put the
-								 * same */
+	Bitmapset  *sparse;			/* words that are entries, by the rows that
+								 * have something there */
+	Bitmapset  *agreed;			/* gaps in which most of these have the same */
 
 	/* what moves: what is known of the two texts that it is asked about */
 	const SimhashMember *members[2];
@@ -129,7 +130,7 @@ is_entry(const uint32 *fillers, uint32 rows, uint32 nothing, uint32 least)
 	return some < least || 2 * first < some || (second >= AGAIN && second * AGAIN_SHARE >= some);
 }
 
-/* All rows are there: find the entries. */
+/* All rows are there: find the entries.  What is put in at the ends is none. */
 void
 simhash_family_end(SimhashFamily *family)
 {
@@ -144,11 +145,12 @@ simhash_family_end(SimhashFamily *family)
 		for (uint32 row = 0; row < rows; row++)
 			fillers[row] = family->fillers[(Size) row * family->slots + i];
 		qsort(fillers, rows, sizeof *fillers, oid_cmp);
-		if (gap ? is_entry(fillers, rows, NO_FILLER, 0) :
-			is_entry(fillers, rows, LEFT_OUT, SIMHASH_FAMILY_LEAST))
+		if (i > 0 && i + 1 < family->slots && is_entry(fillers, rows, NO_FILLER, 0))
 			family->entries = bms_add_member(family->entries, (int) i);
 		if (gap && !is_entry(fillers, rows, SAME, SIMHASH_FAMILY_LEAST))
 			family->agreed = bms_add_member(family->agreed, (int) i);
+		if (!gap && is_entry(fillers, rows, LEFT_OUT, SIMHASH_FAMILY_LEAST))
+			family->sparse = bms_add_member(family->sparse, (int) i);
 	}
 	pfree(family->fillers);
 	pfree(fillers);
@@ -319,7 +321,9 @@ has_entry(const SimhashFamily *family, const int32 *map, uint32 n, uint32 from,
 	if (left == right)
 		return !bms_is_member(SLOT_OF_GAP(left), family->agreed);
 	next = bms_next_member(family->entries, SLOT_OF_GAP(left) - 1);
-	return next >= 0 && next < SLOT_OF_WORD(right);
+	if (next < 0 || next > SLOT_OF_GAP(right))
+		next = bms_next_member(family->sparse, SLOT_OF_GAP(left));
+	return next >= 0 && next <= SLOT_OF_GAP(right);
 }
 
 /* Is an entry where the two texts differ? */

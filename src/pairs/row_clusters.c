@@ -172,7 +172,7 @@ compare_to_first(RowClusters *made, uint32 row, uint32 first, bool *by_family)
 	*by_family = false;
 	if (made->search.rows.documents == NULL)
 		return -1;
-	if (similar->text !=NULL)
+	if (similar->text != NULL)
 	{
 		first = similar->text[first];
 		row = similar->text[row];

@@ -51,35 +51,44 @@ hash_fingerprint(SimhashRowSearch *search, uint32 row)
 										   sh_group_hash(pairs->seed, sh_pairs_group(pairs, number))));
 }
 
-/* A hash of the words of a row, likewise; who sorts rows asks once for each, as it is read. */
+/*
+ * A hash of the words of a row, likewise, taken once, as its document may have to be
+ * read for it.
+ */
 static uint32
 hash_words(SimhashRowSearch *search, uint32 row)
 {
+	uint32	   *known = &search->similar.kin[row];
 	SimhashDocument document;
 
 	if (search->similar.text[row] != row)
 		return 0;
-	document = simhash_documents_get(search->rows.documents, row);
-	return (uint32) (hash_bytes_extended((unsigned char *) document.words.forms,
-										 (int) document.words.bytes, 0) >> 32);
+	if (*known == SIMHASH_NO_ROW)
+	{
+		document = simhash_documents_get(search->rows.documents, row);
+		*known = (uint32) (hash_bytes_extended((unsigned char *) document.words.forms,
+											   (int) document.words.bytes, 0) >> 33);
+	}
+	return *known;
 }
 
 /* For qsort_arg: rows by their fingerprints and words, in whatever order they came. */
 static int
 compare_rows(const void *a, const void *b, void *arg)
 {
-	SimhashRowSearch *search = arg;
-	const uint32 *words = search->similar.kin;
 	uint32		x = *(const uint32 *) a;
 	uint32		y = *(const uint32 *) b;
-	uint64		hash_x = hash_fingerprint(search, x);
-	uint64		hash_y = hash_fingerprint(search, y);
+	uint64		hash_x = hash_fingerprint(arg, x);
+	uint64		hash_y = hash_fingerprint(arg, y);
 
 	CHECK_FOR_INTERRUPTS();
+	if (hash_x == hash_y && x != y)
+	{
+		hash_x = hash_words(arg, x);
+		hash_y = hash_words(arg, y);
+	}
 	if (hash_x != hash_y)
 		return hash_x < hash_y ? -1 : 1;
-	if (words[x] != words[y])
-		return words[x] < words[y] ? -1 : 1;
 	return x < y ? -1 : x > y;
 }
 
@@ -108,13 +117,12 @@ simhash_families_found(SimhashRowSearch *search)
 
 	for (uint32 i = 0; i < n; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
 		rows[i] = i;
-		similar->kin[i] = hash_words(search, i);
+		first[i] = similar->kin[i] = SIMHASH_NO_ROW;
 	}
 	qsort_arg(rows, n, sizeof *rows, compare_rows, search);
 	for (uint32 i = 0; i < n; i++)
-		first[i] = similar->kin[i] = SIMHASH_NO_ROW;
+		similar->kin[i] = SIMHASH_NO_ROW;
 	for (uint32 i = n; i-- > 0;)
 	{
 		uint32		row = rows[i];
