@@ -26,6 +26,20 @@ void		ProcessInterrupts(void);
 void	   *palloc(Size bytes);
 void	   *palloc0(Size bytes);
 
+#ifdef USE_ASSERT_CHECKING
+void
+#if PG_VERSION_NUM < 160000
+ExceptionalCondition(const char *condition, const char *type pg_attribute_unused(),
+					 const char *file, int line)
+#else
+ExceptionalCondition(const char *condition, const char *file, int line)
+#endif
+{
+	fprintf(stderr, "%s:%d: %s\n", file, line, condition);
+	abort();
+}
+#endif
+
 /* Memory goes after each pair of lists. */
 static void *memory[4 * SIMHASH_ALIGNED_MOST];
 static size_t blocks;
