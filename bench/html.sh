@@ -36,7 +36,7 @@ prepare()
 
 measure()
 {
-	local pages site
+	local pages site each
 
 	if [ ! -d $PAGES ]; then
 		skip 'pages of HTML' 'install postgresql-doc-15'
@@ -48,7 +48,6 @@ measure()
 	over 'simhash_html(page)' pages "$pages"
 	over 'simhash_article(page)' pages "$pages"
 	over "minhash(page, 'word-2-capped-html')" pages "$pages"
-	over 'minhash(page)' pages "$pages"
 	over 'md5(body)' site_pages "$site"
 	over 'minhash(body)' site_pages "$site"
 	over 'simhash_without(body, boilerplate)' 'site_pages JOIN sites USING (site)' "$site"
@@ -63,9 +62,9 @@ measure()
 	rate 'minhash(body)' 'md5(body)'
 	rate boilerplate 'md5(body)'
 	rate 'simhash_without(body, boilerplate)' 'md5(body)'
+	each=$(ask "SELECT $site / count(*) FROM site_pages")
 	emit 'simhash_without(body, boilerplate), a page' \
-		"$(calc "${us[simhash_without(body, boilerplate)]} * $site /
-			$(ask 'SELECT count(*) FROM site_pages')")" us
+		"$(calc "${us[simhash_without(body, boilerplate)]} * $each")" us
 	psql -c 'DROP TABLE pages, site_pages, sites'
 }
 

@@ -58,7 +58,7 @@ apply() { echo "CALL simhash_dedup_apply('removal_docs', 'docs_plan', log => 'do
 
 measure()
 {
-	local with=", children => 'move'" undo="CALL simhash_dedup_undo('removal_docs',
+	local gone with=", children => 'move'" undo="CALL simhash_dedup_undo('removal_docs',
 		'docs_plan', 'docs_log')"
 
 	psql -c 'SET client_min_messages = warning' -c 'CALL make_docs(true)'
