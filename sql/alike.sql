@@ -217,6 +217,9 @@ SELECT said(string_agg(page || E'\n12' || i || E'\n', '' ORDER BY i), string_agg
        said(string_agg(page || E'\nPage 12' || i || E'\n', '' ORDER BY i), string_agg(page, ' ' ORDER BY i)) AS without,
        said(string_agg(page || ' 12' || i || E'\n', '' ORDER BY i), string_agg(page || ' 34' || i || E'\n', '' ORDER BY i)) AS no_pages
 FROM (SELECT i, (SELECT string_agg('leaf' || chr(96 + i) || chr(96 + j), ' ' ORDER BY j) FROM generate_series(1, 25) AS j) AS page FROM generate_series(1, 9) AS i) AS p;
+-- rows of a table count up, too, and so do lines one below the other
+SELECT said(a, replace(a, ': 17', ': 71')) AS "row", said(a, replace(replace(a, 'Bus 8', 'Bus 5'), 'Bus 7', 'Bus 4')) AS lines
+FROM (SELECT E'2021: 14\n2022: 17\n2023: 12\n\nBus 7\n\nBus 8\n\n' || a AS a FROM edited WHERE edits = 0) AS t;
 -- of two equal words either may be the one that is left out
 SELECT said(a, replace(a, 'worda the the', 'wodra the')) AS first, said(a, replace(a, 'the the wordz', 'the wodrz')) AS last
 FROM (SELECT 'wordi and worda the the wordz and ' || a AS a FROM edited WHERE edits = 0) AS t;

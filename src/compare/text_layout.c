@@ -18,7 +18,8 @@
  *	  one side, as emphasis; a hyphen between words.
  *	- Numbers of pages and items count up: a line that has but a number, with a word or
  *	  two, or the number that an item begins with, is layout if the next or the last
- *	  line of the kind has the next or the last number.
+ *	  line of the kind has the next or the last number.  Between two pages there is
+ *	  some text, and nothing else of their lines differs: rows of a table count up, too.
  *	- What is left means something: operators, signs of currencies, "-" before a
  *	  number or a word, "!" that negates, "." before a digit, "_" and "#" within names.
  *	  Other symbols, as emoji, and a dash or a slash by itself are soft: judge.c takes
@@ -38,6 +39,7 @@
 #define LABEL_DIGITS	6		/* digits of a number of a page or an item */
 #define LABEL_WORDS		3		/* words and numbers of a line of such a
 								 * number */
+#define LABEL_APART		128		/* bytes between the lines of two pages */
 
 /* A line that may begin with the number of an item, or be that of a page. */
 typedef struct Label
@@ -45,7 +47,7 @@ typedef struct Label
 	const unsigned char *line;
 	const unsigned char *end;	/* of what is left out */
 	bool		item;
-	uint64		word;			/* the words of the line besides, hashed */
+	uint64		word;			/* what is in the line besides, hashed */
 	int32		number;
 	bool		counts;			/* up: it is layout */
 } Label;
@@ -250,38 +252,34 @@ read_number(const unsigned char *from, const unsigned char *end, int32 *number)
 
 /*
  * Is a line but a number, with a word or two?  Then it is the label of a page, of
- * such words.
+ * such words; another number is one of them, as that of all pages.
  */
 static bool
 read_page(const unsigned char *from, const unsigned char *end, Label *label)
 {
 	int			words = 0;
+	bool		within = false;
 	bool		found = false;
+	Size		length;
 
 	label->word = 0;
-	while (from < end)
+	for (; from < end; from += length)
 	{
-		const unsigned char *start = from;
-		int32		number;
-		Size		length;
+		int32		c = sh_utf8_decode(from, end, &length);
+		const unsigned char *behind = NULL;
 
-		if (!is_of_word(sh_utf8_decode(from, end, &length)))
+		if (is_of_word(c) && !within)
 		{
-			from += length;
-			continue;
+			if (++words > LABEL_WORDS)
+				return false;
+			behind = found ? NULL : read_number(from, end, &label->number);
 		}
-		if (++words > LABEL_WORDS)
-			return false;
-		from = read_number(start, end, &number);
-		if (from != NULL)
-		{
-			label->number = found ? label->number : number;
-			found = true;
-			continue;
-		}
-		for (from = start; from < end && is_of_word(sh_utf8_decode(from, end, &length));
-			 from += length)
-			label->word = label->word * SH_SCRAMBLE + *from;
+		within = is_of_word(c);
+		found |= behind != NULL;
+		if (behind != NULL)
+			length = (Size) (behind - from);
+		else if (!is_blank(c))
+			label->word = label->word * SH_SCRAMBLE + (uint64) c;
 	}
 	return found;
 }
@@ -325,7 +323,9 @@ find_counting(Layout *layout)
 		Label	   *before = last[label->item];
 
 		if (before != NULL && before->word == label->word &&
-			before->number + 1 == label->number)
+			before->number + 1 == label->number &&
+			(label->item ||
+			 label->line - skip(before->end, label->line, true) >= LABEL_APART))
 			before->counts = label->counts = true;
 		last[label->item] = label;
 	}
