@@ -37,6 +37,7 @@ FROM edited ORDER BY edits;
 SELECT x, y FROM edited, (VALUES
     ('dose is safe', 'dose is non safe'), ('we can do it', 'we can''t do it'), ('es wird etwas gebaut', 'es wird nichts etwas gebaut'),
     ('il treno parte', 'il treno non parte'), ('يدفع الثمن', 'لا يدفع الثمن'), ('वह जाता है', 'वह नहीं जाता है'), ('그는 간다', '그는 안 간다'),
+    ('gale warning: in force', 'gale warning: none in force'), ('l''eau est chaude', 'l''eau n''est chaude'), ('με ζάχαρη', 'με χωρίς ζάχαρη'), ('він прийде', 'він ніколи прийде'), ('ilaç var', 'ilaç yok var'),
     ('costs 5 euros', 'costs 5 million euros'), ('costs 5 euros', 'costs 5 big million euros'), ('costs two euros', 'costs two hundred euros'), ('损失为5元', '损失为5万元'), ('损失为三元', '损失为三百元'),
     ('Louis XVII of France', 'Louis XVIII of France'), ('au XVIIe siècle', 'au XVIIIe siècle'),
     ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)')) AS v (x, y)

@@ -51,15 +51,25 @@ const char *const simhash_doubts[] = {
 	NULL, NULL, NULL, "entries", "words", "digits", "signs"
 };
 
-/* Words that negate, of languages with many speakers, between blanks; "t" is that of "can't". */
+/*
+ * Words that negate, of languages with many speakers, between blanks, as they are once
+ * folded; "t" is that of "can't", "n" of "n'est".
+ */
 static const char negations[] =
-"  not no non never without cannot t nor neither "
-" nicht nichts kein keine keinen keiner keinem keines nie niemals ohne "
-" ne pas jamais sans aucun aucune ni nunca sin ningún ninguna senza mai "
-" não nem sem nenhum niet geen nooit zonder inte ej aldrig ikke uden uten aldri ingen "
-" nie nigdy bez nem не ни нет никогда без ні δεν μη μην χωρίς không chưa değil tidak bukan "
-" nu fără ei לא אין ללא لا لم لن ليس ليست غير بدون دون نه نہیں "
-" नह\u0940ं न मत बिना না নেই 안 못 "
+"  not no non never without cannot t nor neither none nothing nowhere dont doesnt didnt "
+" isnt arent wasnt werent wont wouldnt cant couldnt shouldnt hasnt havent hadnt "
+" nicht nichts kein keine keinen keiner keinem keines keinerlei nie niemals niemand weder ohne "
+" ne n pas jamais sans aucun aucune rien nul nulle ni nunca jamás sin ningún ninguna ninguno nadie "
+" nada tampoco senza mai nessun nessuno nessuna niente nulla né "
+" não nem sem nenhum nenhuma ninguém niet niets niemand geen noch nooit zonder inte ej aldrig inga "
+" inget utan ikke intet uden uten aldri ingen eivät älä ilman mitte ilma nėra niekada nav "
+" nie nigdy nikt nic ani żaden żadna żadne brak bez nem nincs nincsenek sem soha nélkül "
+" není nejsou nikdo nikdy žádný žádná žádné žiadny žiadna nije nisu nema nikad nikada "
+" не ни нет никогда никто ничего нельзя без ні немає нема ніколи няма нито никога није "
+" δεν δε μη μην όχι ούτε ποτέ χωρίσ không chưa chẳng đừng değil yok hiç hiçbir asla "
+" tidak bukan jangan tanpa belum nu fără nici niciodată ei לא אין ללא בלי אסור "
+" لا لم لن ليس ليست غير بدون دون نه نیست نیستند هیچ نہیں "
+" नह\u0940ं न मत बिना না নেই 안 못 없이 "
 " 不 没 沒 未 非 无 無 勿 否 莫 ";
 
 /* Words for numbers, and those by which a number beside them is multiplied. */
