@@ -405,10 +405,10 @@ SELECT 10 + n, replace(body, word(70, 8), (ARRAY['other', 'not ' || word(70, 8)]
 SELECT gone, doubt, differs FROM simhash_dedup_plan('edits', 'mh') WHERE gone[1]::int > 10 ORDER BY gone;
 -- nor is a number in words or in letters, or a word beside a number, or one that changed places
 DELETE FROM edits WHERE id > 10;
-UPDATE edits SET body = replace(body, word(70, 9), 'five million euros for 12 kg of part II');
+UPDATE edits SET body = replace(body, word(70, 9), 'five million euros for 12 kg of part II and first trzy');
 INSERT INTO edits
 SELECT 10 + n, replace(body, x[1], x[2])
-FROM edits, unnest('{of=in,five=six,million=billion,euros=million euros,kg=pounds,II=IV,of part=part of}'::text[]) WITH ORDINALITY AS u (u, n), string_to_array(u, '=') AS x
+FROM edits, unnest('{of=in,five=six,million=billion,euros=million euros,kg=pounds,II=IV,of part=part of,first=second,trzy=dwa}'::text[]) WITH ORDINALITY AS u (u, n), string_to_array(u, '=') AS x
 WHERE id = 1;
 SELECT gone, doubt, differs FROM simhash_dedup_plan('edits', 'mh') WHERE gone[1]::int > 10 ORDER BY gone;
 DROP TABLE edits;

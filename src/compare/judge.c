@@ -72,11 +72,26 @@ static const char negations[] =
 " नह\u0940ं न मत बिना না নেই 안 못 없이 "
 " 不 没 沒 未 非 无 無 勿 否 莫 ";
 
-/* Words for numbers, and those by which a number beside them is multiplied. */
+/*
+ * Words for numbers, but those that are articles or common words of other languages, and
+ * those by which a number beside them is multiplied.
+ */
 static const char numerals[] =
 " one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
 " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety "
-" \u3007 零 \u4e00 二 两 兩 三 四 五 六 七 八 九 ";
+" first second third fourth fifth sixth seventh eighth ninth tenth once twice half "
+" zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig "
+" deux trois quatre cinq sept huit neuf dix onze douze quinze vingt "
+" dos tres cuatro cinco seis siete ocho nueve diez dois duas três quatro sete oito nove dez "
+" tre quattro cinque sette otto dieci twee vijf zes zeven negen tien två fyra fem sju åtta nio tio "
+" dwa dwie trzy cztery pięć pięciu sześć siedem osiem dziewięć dziesięć dva dvě tři čtyři pět šest "
+" sedm osm devět deset két három négy öt hét nyolc kilenc tíz kaksi kolme neljä viisi kuusi "
+" seitsemän kahdeksan yhdeksän kymmenen iki üç dört beş altı yedi sekiz dokuz "
+" два две три четыре пять шесть семь восемь девять десять δύο τρία τρεις πέντε έξι επτά οκτώ δέκα "
+" dua tiga empat lima enam tujuh delapan sembilan hai ba bốn sáu bảy tám chín mười "
+" שתי שני שלושה שלוש ארבעה ארבע חמישה חמש שישה שש שבעה שבע שמונה תשעה תשע "
+" ثلاثة ثلاث أربعة أربع خمسة خمس ستة سبعة سبع ثمانية تسعة تسع दो तीन चार पाँच पांच छह सात आठ नौ दस "
+" 두 세 네 다섯 여섯 일곱 여덟 아홉 \u3007 零 \u4e00 二 两 兩 三 四 五 六 七 八 九 ";
 static const char multipliers[] =
 " hundred thousand million billion trillion tausend million millionen mio milliarde "
 " milliarden mrd cent mille million millions milliard milliards ciento cien mil millón "
