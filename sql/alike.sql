@@ -200,7 +200,7 @@ INSERT INTO symbols VALUES
     (true, 'full width １２３ text', 'full width 123 text'), (true, 'two   words', E'two\nwords'),
     (true, 'see .profile (.txt)', 'SEE .PROFILE (.TXT)'), (true, 'Part Ⅳ of it', 'part ⅳ of it'), (false, 'in O(2ⁿ) steps', 'in O(2n) steps'),
     (false, 'smoker ☐ yes ☒ no', 'smoker ☒ yes ☐ no'),
-    (true, 'a 1, b', 'a 1 b'), (true, 'costs $5', 'costs $5.');
+    (true, 'a 1, b', 'a 1 b'), (true, 'costs $5', 'costs $5.'), (true, '§ 7 of it', U&'\FEFF§ 7 of it'), (false, '§ 7 of it', U&'\FEFF 7 of it');
 SELECT simhash_alike(E'🏴\U000E0067\U000E0062\U000E007F won', E'🏴\U000E0067\U000E0073\U000E007F won', at_least => 0, profile => 'word-1') AS flags;
 SELECT same, a, b, round(simhash_jaccard(a, b, 'word-1')::numeric, 2) AS words, simhash_alike(a, b, profile => 'word-1') AS alike,
        simhash_alike(b, a, profile => 'word-1') AS back

@@ -80,6 +80,13 @@ is_of_word(int32 c)
 	return c == SH_WORD || c == SH_IDEOGRAPHIC || c == SH_PHONETIC || c == SH_MARK;
 }
 
+/* Is a character as if it were not there? */
+static inline bool
+is_ignored(int32 c)
+{
+	return c >= 0x80 && (sh_classify(c) & ~SH_INERT) == SH_IGNORED;
+}
+
 /* Is it nothing but a distance between others? */
 static inline bool
 is_blank(int32 c)
@@ -184,12 +191,14 @@ is_leader(const unsigned char *from, const unsigned char *end)
 {
 	Size		length;
 
-	if (has_word(from, end))
+	if (from == end || has_word(from, end))
 		return false;
+	for (; from < end && is_ignored(sh_utf8_decode(from, end, &length)); from += length)
+		;
 	if (from < end && *from < 0x80)
 		return strchr("#>*-+/|;~_:.\"'($", *from) != NULL &&
 			!(end - from == 2 && (from[1] == '=' || from[1] == '|'));
-	return from < end && !is_mark(sh_utf8_decode(from, end, &length));
+	return from == end || !is_mark(sh_utf8_decode(from, end, &length));
 }
 
 /* Where the first word of a line is, behind blanks and leaders. */
@@ -479,13 +488,6 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 	layout->signs |= !is_of_word(c);
 	memcpy(layout->out, bytes, length);
 	layout->out += length;
-}
-
-/* Is a character as if it were not there? */
-static inline bool
-is_ignored(int32 c)
-{
-	return c >= 0x80 && (sh_classify(c) & ~SH_INERT) == SH_IGNORED;
 }
 
 /* The next character that is not ignored; a blank at the end. */
