@@ -461,7 +461,7 @@ CREATE INDEX ON keys USING hamming (fp);
 -- long keys, and bytes that a terminal would obey
 INSERT INTO keys VALUES (repeat('é', 100), E'\x1b[2J\n\x7f', 0);
 INSERT INTO keys VALUES ('b', 'y', 1);
-INSERT INTO keys VALUES (E'C:new\u202e\u0085\u2028', E'\u00e9\u200b', -1);
+INSERT INTO keys VALUES (E'C:new\u202e\u0085\u2028', E'\u00e9\u200b\u3164\ufe0f', -1);
 INSERT INTO keys VALUES ('b', 'y', -2);
 
 -- a distance that has one lock for all says so, once a session

@@ -359,7 +359,7 @@ def look_at_documents(browser, connection, path, dice):
 KEYS = (
     'plain', "it's", '{a,"b"}', 'back\\slash\\u0041', '', 'NULL', ' spaces  ', "'; DROP TABLE x; --",
     '</script><script>document.title = "bad"</script>', ':name :\'name\' \\gexec', '$1 $$ $a$',
-    'a\nnew line\tand\r\x01', 'turned \u202ednuora\u202c\u200b\ufeff\u3000\u2028', 'é 近 👩\u200d👧 \U000e0041',
+    'a\nnew line\tand\r\x01', 'turned \u202ednuora\u202c\u200b\ufeff\u3000\u2028', 'é 近 👩\u200d👧\u3164 \U000e0041',
     'long ' * 500, 'E\'', '"', '\\', '\\\'', '--')
 
 
@@ -449,6 +449,8 @@ def look_at_review(browser, connection, path):
            [doubt is None for _, _, doubt, _ in wanted])
     expect('cut', browser.run('Math.max(...[...document.querySelectorAll("bdi, option")]'
                               '.map(e => e.textContent.length)) < 300'), True)
+    expect('keys unseen', browser.run(r'[...document.querySelectorAll("bdi")].filter(e =>'
+                                      r' /[\p{C}\p{DI}]/u.test(e.textContent)).length'), 0)
     # each row shows its texts, what goes beside what stays
     wrong = browser.run("""reviewed.filter((r, i) => {
         document.querySelectorAll("#plan tr:not(.family) input")[i].focus();
