@@ -201,6 +201,18 @@ SELECT count(*) FROM pg_class WHERE relname ~ '^simhash_removal';
 CALL simhash_dedup_undo('docs', 'plan', 'gone');
 SELECT id FROM docs ORDER BY id;
 TABLE child ORDER BY n;
+-- one of that name on another table is not
+CREATE TABLE taken (n int);
+DO $$ BEGIN
+    EXECUTE (SELECT format('CREATE INDEX simhash_removal_child_%s ON taken (n)', oid) FROM pg_constraint WHERE conrelid = 'child'::regclass AND contype = 'f');
+END $$;
+UPDATE plan SET done = NULL;
+SET client_min_messages = warning;
+CALL simhash_dedup_apply('docs', 'plan', log => 'gone', children => 'move');
+CALL simhash_dedup_undo('docs', 'plan', 'gone');
+RESET client_min_messages;
+SELECT indrelid::regclass FROM pg_index JOIN pg_class AS c ON c.oid = indexrelid WHERE relname ~ '^simhash_removal';
+DROP TABLE taken;
 
 ----------------------------------------
 -- by a role that has what it needs, and no more; in a transaction block

@@ -171,7 +171,7 @@ find_compared(const Removal *removal, char **array)
 /*
  * Make an index by which the rows of a child are found, for the time of the call.  The
  * server itself looks for them whenever a row goes.  One that a call left which did
- * not come to its end is known by its name.
+ * not come to its end is known by its name, and by its table: others may take the name.
  */
 static void
 find_index(Apply *apply, const RemovalKey *key)
@@ -183,6 +183,7 @@ find_index(Apply *apply, const RemovalKey *key)
 	char	   *name = makeObjectName("simhash_removal", get_rel_name(key->table), psprintf("%u", key->oid));
 	bool		may = simhash_owns_relation(key->table, GetUserId());
 	MemoryContext context;
+	Oid			index;
 
 	if (!key->indexed)
 		ereport(NOTICE,
@@ -191,12 +192,15 @@ find_index(Apply *apply, const RemovalKey *key)
 				 may ? errdetail("One is made for the time of this call; its writers wait until it is made.") :
 				 errdetail("All of it is read for each row that goes; its owner can make one."),
 				 errhint("CREATE INDEX CONCURRENTLY makes one beside writers.")));
-	if (!key->indexed && may)
+	if (!may)
+		return;
+	if (!key->indexed)
 		(void) simhash_removal_run(removal, psprintf("CREATE INDEX IF NOT EXISTS %s ON %s (%s)", quote_identifier(name), child, columns), 0);
-	if (!OidIsValid(get_relname_relid(name, schema)))
+	index = get_relname_relid(name, schema);
+	if (!OidIsValid(index) || IndexGetRelation(index, true) != key->table)
 		return;
 	context = MemoryContextSwitchTo(removal->context);
-	apply->indexes = lappend_oid(apply->indexes, get_relname_relid(name, schema));
+	apply->indexes = lappend_oid(apply->indexes, index);
 	MemoryContextSwitchTo(context);
 }
 
