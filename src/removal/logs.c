@@ -258,7 +258,8 @@ find_named(const char *name)
 	if (!OidIsValid(oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table %s, which the comment of the log names, is not there", name)));
+				 errmsg("table %s, which the comment of the log names, is not there", name),
+				 errhint("If it has been renamed, or its schema, write its name into the comment.")));
 	return oid;
 }
 
