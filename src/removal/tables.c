@@ -38,15 +38,22 @@
 #define refuse(...) \
 	ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg(__VA_ARGS__)))
 
+/* Fail unless the caller may write rows of a table, and so lock it. */
+static void
+check_writer(Oid oid)
+{
+	if (pg_class_aclmask(oid, GetUserId(), ACL_INSERT | ACL_UPDATE | ACL_DELETE, ACLMASK_ANY) == 0)
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(oid)),
+					   get_rel_name(oid));
+}
+
 /* Lock a table for rows to be written, if the caller may write any. */
 static void
 lock_rows(Oid oid)
 {
 	if (get_rel_name(oid) == NULL)
 		simhash_complain_of_missing(oid);
-	if (pg_class_aclmask(oid, GetUserId(), ACL_INSERT | ACL_UPDATE | ACL_DELETE, ACLMASK_ANY) == 0)
-		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(oid)),
-					   get_rel_name(oid));
+	check_writer(oid);
 	LockRelationOid(oid, RowExclusiveLock);
 }
 
@@ -71,6 +78,7 @@ simhash_removal_lock(const Removal *removal, Oid oid)
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("\"%s\" is a table of another role", name),
 					 errhint("Make the plan, and have the log made, with your own rights.")));
+		check_writer(oid);
 		LockRelationOid(oid, ShareRowExclusiveLock);
 	}
 	relation = relation_open(oid, NoLock);
