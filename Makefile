@@ -42,7 +42,7 @@ planner = balls clauses distances hooks key_paths key_prefix selectivity \
 	support
 keys = key_columns key_scan keys
 report = dedup report_table report_texts
-removal = apply batch evidence logs tables templates undo
+removal = actions apply batch evidence logs tables templates undo
 tune = rate tune tune_sample
 pairs = apart components documents pairs prefixes query_rows row_clusters row_families row_groups \
 	row_order row_search similar_rows

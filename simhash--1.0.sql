@@ -1547,14 +1547,11 @@ COMMENT ON FUNCTION _simhash_removal_columns(regclass) IS
 CREATE FUNCTION _simhash_removal_keys(
     relation regclass, OUT oid oid, OUT child oid, OUT refers_to oid, OUT own boolean,
     OUT collides boolean, OUT indexed boolean, OUT theirs text[], OUT ours text[],
-    OUT equals text[], OUT unfit text, OUT may_lose text, OUT action text)
+    OUT equals text[], OUT unfit text, OUT action text)
 RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
 SET jit = off
 BEGIN ATOMIC
-WITH actions (type, name) AS (
-    VALUES ('c'::"char", 'CASCADE'), ('n', 'SET NULL'), ('d', 'SET DEFAULT')
-)
 SELECT c.oid, conrelid, confrelid,
     coalesce(pg_partition_root(conrelid), conrelid)
         = coalesce(pg_partition_root(relation), relation),
@@ -1592,13 +1589,9 @@ SELECT c.oid, conrelid, confrelid,
         'inheritance'
     WHEN (SELECT amname FROM pg_class AS i JOIN pg_am AS a ON a.oid = relam WHERE i.oid = conindid) <> 'btree' THEN
         'periods' END,
-    CASE WHEN collides THEN (
-        SELECT min(format('%s refers to %s ON DELETE %s', k.conrelid::regclass, c.conrelid::regclass, name))
-        FROM _simhash_referring(conrelid) AS r (oid) JOIN pg_constraint AS k USING (oid)
-            JOIN actions ON k.confdeltype = type) END,
     -- from 18 on, a key that is not enforced does nothing
-    (SELECT name FROM actions
-     WHERE confdeltype = type AND to_jsonb(c) ->> 'conenforced' IS DISTINCT FROM 'false')
+    CASE WHEN to_jsonb(c) ->> 'conenforced' IS DISTINCT FROM 'false' THEN
+        CASE confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' END END
 FROM _simhash_referring(relation) AS r (oid) JOIN pg_constraint AS c USING (oid)
     JOIN pg_class AS t ON t.oid = conrelid,
     LATERAL (SELECT array_agg(quote_ident(h.attname) ORDER BY n), array_agg(quote_ident(o.attname) ORDER BY n)

@@ -13,6 +13,7 @@
 #include "index/hamming.h"
 #include "planner/planner.h"
 #include "query/query.h"
+#include "removal/removal.h"
 
 SIMHASH_MODULE_MAGIC;
 
@@ -25,5 +26,6 @@ _PG_init(void)
 	hamming_init();
 	simhash_install_planner(hamming_costestimate);
 	simhash_near_init();
+	simhash_removal_init();
 	MarkGUCPrefixReserved("simhash");
 }

@@ -121,10 +121,9 @@ prepare_plan(Removal *removal)
 		(void) simhash_removal_do(removal, NULL, NULL, 0,
 								  "ALTER TABLE {plan} ADD done pg_catalog.text, REPLICA IDENTITY FULL");
 	check_plan(removal);
-	if (simhash_removal_do(removal, NULL, NULL, 0,
-						   "SELECT FROM pg_catalog.pg_index JOIN pg_catalog.pg_attribute ON attrelid {=} indrelid"
-						   " AND attnum {=} indkey[0] AND attname {=} 'gone'::pg_catalog.name"
-						   " WHERE indrelid {=} '%u'::pg_catalog.oid", removal->plan) == 0)
+	if (simhash_removal_look(removal, "SELECT FROM pg_catalog.pg_index JOIN pg_catalog.pg_attribute ON attrelid {=} indrelid"
+							 " AND attnum {=} indkey[0] AND attname {=} 'gone'::pg_catalog.name"
+							 " WHERE indrelid {=} '%u'::pg_catalog.oid", removal->plan) == 0)
 	{
 		(void) simhash_removal_do(removal, NULL, NULL, 0, "CREATE INDEX ON {plan} (gone) WHERE done IS NULL");
 		(void) simhash_removal_do(removal, NULL, NULL, 0, "CREATE INDEX ON {plan} (kept) WHERE done {=} 'removed'::pg_catalog.text");

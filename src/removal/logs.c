@@ -173,12 +173,12 @@ last_step(const Removal *removal)
 static bool
 has_columns(const Removal *removal, Oid table, Oid log)
 {
-	return simhash_removal_do(removal, NULL, NULL, 0,
-							  "SELECT a.attname, a.atttypid, a.atttypmod, a.attcollation FROM pg_catalog.pg_attribute AS a"
-							  " WHERE a.attrelid {=} '%u'::pg_catalog.oid AND a.attnum {>} 0 AND NOT a.attisdropped EXCEPT"
-							  " SELECT l.attname, l.atttypid, l.atttypmod, l.attcollation FROM pg_catalog.pg_attribute AS l"
-							  " WHERE l.attrelid {=} '%u'::pg_catalog.oid",
-							  table, log) == 0;
+	return simhash_removal_look(removal,
+								"SELECT a.attname, a.atttypid, a.atttypmod, a.attcollation FROM pg_catalog.pg_attribute AS a"
+								" WHERE a.attrelid {=} '%u'::pg_catalog.oid AND a.attnum {>} 0 AND NOT a.attisdropped EXCEPT"
+								" SELECT l.attname, l.atttypid, l.atttypmod, l.attcollation FROM pg_catalog.pg_attribute AS l"
+								" WHERE l.attrelid {=} '%u'::pg_catalog.oid",
+								table, log) == 0;
 }
 
 /* Fail: a log that is there cannot take rows of a table. */

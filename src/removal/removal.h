@@ -72,7 +72,6 @@ typedef struct RemovalKey
 	List	   *equals;
 	Oid			refers_to;		/* the table, or one that has its rows */
 	char	   *unfit;			/* why its rows cannot move; or NULL */
-	char	   *may_lose;		/* which key rows may be lost by; or NULL */
 	char	   *action;			/* of ON DELETE, that changes rows; or NULL */
 } RemovalKey;
 
@@ -110,6 +109,10 @@ typedef struct Removal
 	RemovalCounts done;
 } Removal;
 
+/* actions.c */
+extern void simhash_removal_init(void);
+extern const Removal *simhash_removal_watch(const Removal *removal);
+
 /* templates.c */
 extern void simhash_removal_word(Removal *removal, const char *name,
 								 const char *value);
@@ -123,6 +126,12 @@ extern uint64 simhash_removal_run(const Removal *removal, const char *command,
 #define simhash_removal_do(removal, table, key, lines, ...) \
 	simhash_removal_run(removal, simhash_removal_sql(removal, table, key, __VA_ARGS__), \
 						lines)
+
+extern uint64 simhash_removal_look_up(const char *query);
+
+/* Write a query of the catalogue, and run it. */
+#define simhash_removal_look(removal, ...) \
+	simhash_removal_look_up(simhash_removal_sql(removal, NULL, NULL, __VA_ARGS__))
 
 extern char *simhash_removal_own(const RemovalTable *table, const char *name);
 extern Datum simhash_removal_datum(uint64 row, int column);

@@ -47,7 +47,10 @@ check_writer(Oid oid)
 					   get_rel_name(oid));
 }
 
-/* Lock a table for rows to be written, if the caller may write any. */
+/*
+ * Lock a table and its partitions for rows to be written, if the caller may write any:
+ * before it is looked at, as nobody adds a key to it, or to one of them, from then on.
+ */
 static void
 lock_rows(Oid oid)
 {
@@ -55,6 +58,7 @@ lock_rows(Oid oid)
 		simhash_complain_of_missing(oid);
 	check_writer(oid);
 	LockRelationOid(oid, RowExclusiveLock);
+	(void) find_all_inheritors(oid, RowExclusiveLock, NULL);
 }
 
 /*
@@ -157,9 +161,8 @@ simhash_removal_table(Removal *removal, Oid oid)
 		refuse("%s has rules, which may do something else with its rows", table->name);
 	if (oid != removal->relation && check_enable_rls(oid, InvalidOid, true) == RLS_ENABLED)
 		refuse("%s has row security, which may hide rows that would be lost", table->name);
-	(void) simhash_removal_do(removal, NULL, NULL, 0,
-							  "SELECT every, settable, generated, key, equals"
-							  " FROM {schema}._simhash_removal_columns('%u'::pg_catalog.regclass)", oid);
+	(void) simhash_removal_look(removal, "SELECT every, settable, generated, key, equals"
+								" FROM {schema}._simhash_removal_columns('%u'::pg_catalog.regclass)", oid);
 	table->columns = simhash_removal_list(0, 1);
 	table->settable = simhash_removal_list(0, 2);
 	table->generated = simhash_removal_list(0, 3);
@@ -220,8 +223,6 @@ check_key(const Removal *removal, const RemovalKey *key)
 	if (key->unfit != NULL)
 		refuse("%s refers to %s by a key that does not move (%s): leave out children",
 			   child, name, key->unfit);
-	if (removal->drops && key->may_lose != NULL)
-		refuse("%s, which may lose rows that collide: say children => 'stay'", key->may_lose);
 	if (removal->log != NULL && key->child->key == NIL)
 		refuse("%s has no primary key that is a btree by operators of the server, by which moved rows could be put back: leave out the log",
 			   child);
@@ -243,8 +244,7 @@ read_key(uint64 row)
 	key->ours = simhash_removal_list(row, 8);
 	key->equals = simhash_removal_list(row, 9);
 	key->unfit = simhash_removal_text(row, 10);
-	key->may_lose = simhash_removal_text(row, 11);
-	key->action = simhash_removal_text(row, 12);
+	key->action = simhash_removal_text(row, 11);
 	return key;
 }
 
@@ -261,26 +261,6 @@ take_key(Removal *removal, RemovalKey *key)
 }
 
 /*
- * Does ON DELETE CASCADE of a key end at rows of the table itself, by keys of other
- * tables?
- */
-static bool
-leads_back(const Removal *removal, const RemovalKey *key)
-{
-#define WHOLE(table) "coalesce(pg_catalog.pg_partition_root(" table "), " table ")"
-#define ACTS \
-	"{schema}._simhash_referring(g.oid) AS r (oid) JOIN pg_catalog.pg_constraint AS c ON c.oid {=} r.oid" \
-	" AND coalesce(pg_catalog.to_jsonb(c) {->>} 'conenforced', '') {<>} 'false'"
-	return simhash_removal_do(removal, NULL, NULL, 0,
-							  "WITH RECURSIVE going (oid) AS (SELECT " WHOLE("c.conrelid") "::pg_catalog.oid"
-							  " FROM pg_catalog.pg_constraint AS c WHERE c.oid {=} '%u'::pg_catalog.oid AND c.confdeltype {=} 'c'"
-							  " UNION SELECT " WHOLE("c.conrelid") "::pg_catalog.oid FROM going AS g, " ACTS " AND c.confdeltype {=} 'c'"
-							  ") SELECT FROM going AS g, " ACTS " AND c.confdeltype {=} ANY (ARRAY['c'::pg_catalog.\"char\", 'n', 'd'])"
-							  " AND " WHOLE("c.conrelid") "::pg_catalog.oid {=} " WHOLE("'%u'::pg_catalog.regclass") "::pg_catalog.oid LIMIT 1",
-							  key->oid, removal->relation, removal->relation) > 0;
-}
-
-/*
  * Find the foreign keys that refer to the table.  With children rows of others move,
  * and nothing refers to a row when it goes; without them that is left to the server,
  * but for rows of the table itself where there is a log: these go, and come back, one
@@ -289,13 +269,20 @@ leads_back(const Removal *removal, const RemovalKey *key)
 void
 simhash_removal_find_keys(Removal *removal)
 {
-	uint64		n = simhash_removal_do(removal, NULL, NULL, 0,
-									   "SELECT oid, child, refers_to, own, collides, indexed, theirs, ours, equals,"
-									   " unfit, may_lose, action"
-									   " FROM {schema}._simhash_removal_keys('%u'::pg_catalog.regclass)", removal->relation);
+	uint64		n;
 	List	   *found = NIL;
 	ListCell   *lc;
 
+	if (removal->children && !removal->undo)
+	{
+		n = simhash_removal_look(removal, "SELECT DISTINCT c.conrelid FROM {schema}._simhash_referring('%u'::pg_catalog.regclass) AS r (oid)"
+								 " JOIN pg_catalog.pg_constraint AS c ON c.oid {=} r.oid", removal->relation);
+		for (uint64 i = 0; i < n; i++)
+			lock_rows(DatumGetObjectId(simhash_removal_datum(i, 1)));
+	}
+	n = simhash_removal_look(removal, "SELECT oid, child, refers_to, own, collides, indexed, theirs, ours, equals,"
+							 " unfit, action"
+							 " FROM {schema}._simhash_removal_keys('%u'::pg_catalog.regclass)", removal->relation);
 	for (uint64 i = 0; i < n; i++)
 		found = lappend(found, read_key(i));
 	foreach(lc, found)
@@ -305,12 +292,9 @@ simhash_removal_find_keys(Removal *removal)
 		const char *child = simhash_quoted_name(key->table);
 
 		if (key->action != NULL && !removal->undo && !removal->children &&
-			(removal->log != NULL || key->own || leads_back(removal, key)))
+			(removal->log != NULL || key->own))
 			refuse("%s refers to %s ON DELETE %s, and no log would have its rows: say children => 'move', or 'stay'",
 				   child, removal->table->name, key->action);
-		/* Those of others are looked at with their tables. */
-		if (key->action != NULL && !removal->undo && key->own && check_enable_rls(key->table, InvalidOid, true) == RLS_ENABLED)
-			refuse("%s refers to %s ON DELETE %s, and row security may hide rows that would be lost", child, removal->table->name, key->action);
 		if (removal->undo ? find_listed(removal, key->table) != NULL : removal->children || logged)
 			take_key(removal, key);
 		else

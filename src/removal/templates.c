@@ -19,6 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/rls.h"
+#include "utils/snapmgr.h"
 
 #include "fingerprint/fingerprint.h"
 
@@ -148,6 +149,20 @@ simhash_removal_run(const Removal *removal, const char *command, Datum lines)
 	return simhash_run_command(relations, command, lines == 0 ? 0 : 2, types, values);
 }
 
+/*
+ * Ask the catalogue as it is now: the snapshot of a transaction may be older than columns
+ * and keys, by which the server acts all the same.
+ */
+uint64
+simhash_removal_look_up(const char *query)
+{
+	PushActiveSnapshot(GetLatestSnapshot());
+	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not look up what a removal is about");
+	PopActiveSnapshot();
+	return SPI_processed;
+}
+
 /* A value that a statement has yielded, in the current context; 0 for NULL. */
 Datum
 simhash_removal_datum(uint64 row, int column)
@@ -231,8 +246,18 @@ simhash_removal_try(Removal *removal, Datum lines, void (*act) (Removal *, Datum
 {
 	Attempt		this = {removal, lines, act};
 	RemovalCounts done = removal->done;
-	ErrorData  *error = simhash_try(attempt, &this);
+	const Removal *before = simhash_removal_watch(removal);
+	ErrorData  *volatile error = NULL;
 
+	PG_TRY();
+	{
+		error = simhash_try(attempt, &this);
+	}
+	PG_FINALLY();
+	{
+		(void) simhash_removal_watch(before);
+	}
+	PG_END_TRY();
 	if (error != NULL)
 		removal->done = done;
 	return error;

@@ -867,7 +867,8 @@ class Round:
                     for other in lines), 'a line stays for nothing', line)
             elif certain:
                 must(self.refusal and row % 4 == 0 or self.table.move != 'move' or
-                     self.table.selfish, 'a row stays for nothing', line)
+                     self.table.selfish or done.startswith('stays: a foreign key would change rows of') and
+                     any(c['grand'] for c in self.table.children), 'a row stays for nothing', line)
         return gone
 
     def check_removal(self, found, goes):
@@ -880,6 +881,7 @@ class Round:
         rids = self.rids()
         refers = self.references()
         identities = self.identities()
+        grand = self.grand_rows()
         for child in t.children:
             if child['foreign']:
                 self.give_away(child['name'])
@@ -896,6 +898,7 @@ class Round:
         self.chain = any(kept in gone for kept in gone.values())
         if t.move:
             self.check_children(gone, refers, identities)
+            must(self.grand_rows() == grand, 'a row of no log is lost', grand)
         if again:
             self.run(again)
         if self.logs and (t.move or not self.foreign_keys()):
@@ -914,8 +917,6 @@ class Round:
         return (
             'belongs to another role' in error and
             any(c['foreign'] for c in t.children) or
-            'may lose rows that collide' in error and t.move == 'move' and
-            any(c['grand'] for c in t.children) or
             'no log would have its rows' in error and t.move is None and
             actions & {'CASCADE', 'SET NULL', 'SET DEFAULT'} or
             'writes the key of a row in two ways' in error and self.twice or
@@ -941,6 +942,10 @@ class Round:
                                 for c, k in zip(names, keys)))
                         for i, names in enumerate(ways))))}
         return result
+
+    def grand_rows(self):
+        return [self.rows('SELECT * FROM %s ORDER BY 1' % ident('grand %d' % i))
+                for i, c in enumerate(self.table.children) if c['grand']]
 
     def identities(self):
         return {c['name']: c for c in self.table.children}
