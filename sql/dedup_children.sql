@@ -146,6 +146,18 @@ UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 'wait'::regclass
 SELECT run('docs', 'plan'), run('docs', 'plan', children => NULL);
 ALTER TABLE waits DETACH PARTITION wait FINALIZE;
 DROP TABLE waits, wait;
+-- and such a partition, whose rows go by a key of its own
+CREATE TABLE waits (n int PRIMARY KEY, id int) PARTITION BY LIST (n);
+CREATE TABLE wait PARTITION OF waits FOR VALUES IN (1);
+ALTER TABLE wait ADD FOREIGN KEY (id) REFERENCES docs ON DELETE CASCADE;
+INSERT INTO waits VALUES (1, 3);
+UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 'wait'::regclass;
+BEGIN;
+SELECT run('docs', 'plan', children => NULL);
+TABLE wait;
+ROLLBACK;
+ALTER TABLE waits DETACH PARTITION wait FINALIZE;
+DROP TABLE waits, wait;
 -- rows that refer to one of a partition, which is deleted there as it moves to another
 CREATE TABLE moves (n int, id int REFERENCES docs ON DELETE CASCADE, PRIMARY KEY (n, id)) PARTITION BY LIST (id);
 CREATE TABLE move PARTITION OF moves FOR VALUES IN (2, 3);

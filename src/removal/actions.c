@@ -20,7 +20,6 @@
 #include "catalog/partition.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 
 #include "relation.h"
 
@@ -29,11 +28,13 @@ static ExecutorFinish_hook_type previous_finish;
 /* What carries out lines right now, or takes them back; NULL if none does. */
 static const Removal *watched;
 
-/* The table of which a relation is a partition, or that relation. */
+/* The table of which a relation is a partition; or that relation, also while it is detached. */
 static Oid
 whole(Oid oid)
 {
-	return get_rel_relispartition(oid) ? llast_oid(get_partition_ancestors(oid)) : oid;
+	List	   *above = get_partition_ancestors(oid);
+
+	return above == NIL ? oid : llast_oid(above);
 }
 
 /*
