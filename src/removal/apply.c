@@ -586,10 +586,11 @@ apply_plan(void *context)
 	simhash_progress_step("preparing");
 
 	/*
-	 * One call at a time, lest two that write to a child both wait to make
-	 * its index.
+	 * One call at a time, lest two that lock the table both wait to make an
+	 * index of it.
 	 */
 	LockDatabaseObject(RelationRelationId, removal->relation, 0, ShareUpdateExclusiveLock);
+	removal->prepares = true;
 	simhash_removal_begin(removal);
 	prepare_plan(removal);
 	foreach(lc, removal->keys)
@@ -597,6 +598,7 @@ apply_plan(void *context)
 	foreach(lc, removal->others)
 		find_index(apply, lfirst(lc));
 	simhash_removal_end(removal);
+	removal->prepares = false;
 	apply->size = removal->atomic ? apply->batch : Min(FIRST_LINES, apply->batch);
 	while (take_batch(apply, &again))
 		simhash_progress_rows("removed", removal->done.gone);

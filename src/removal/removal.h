@@ -97,6 +97,7 @@ typedef struct Removal
 	Oid			function;
 	Oid			relation;
 	bool		atomic;			/* it may not end the transaction */
+	bool		prepares;		/* it is about to make indexes */
 	MemoryContext context;		/* of the call */
 
 	/* a batch */

@@ -275,10 +275,21 @@ simhash_removal_find_keys(Removal *removal)
 
 	if (removal->children && !removal->undo)
 	{
-		n = simhash_removal_look(removal, "SELECT DISTINCT c.conrelid FROM {schema}._simhash_referring('%u'::pg_catalog.regclass) AS r (oid)"
-								 " JOIN pg_catalog.pg_constraint AS c ON c.oid {=} r.oid", removal->relation);
+		n = simhash_removal_look(removal, "SELECT child, pg_catalog.bool_and(indexed)"
+								 " FROM {schema}._simhash_removal_keys('%u'::pg_catalog.regclass)"
+								 " GROUP BY child ORDER BY child", removal->relation);
 		for (uint64 i = 0; i < n; i++)
-			lock_rows(DatumGetObjectId(simhash_removal_datum(i, 1)));
+		{
+			Oid			child = DatumGetObjectId(simhash_removal_datum(i, 1));
+
+			/*
+			 * Wait for another call that indexes it, too, before we have a
+			 * lock that stops that.
+			 */
+			if (removal->prepares && !DatumGetBool(simhash_removal_datum(i, 2)) && simhash_owns_relation(child, GetUserId()))
+				LockRelationOid(child, ShareRowExclusiveLock);
+			lock_rows(child);
+		}
 	}
 	n = simhash_removal_look(removal, "SELECT oid, child, refers_to, own, collides, indexed, theirs, ours, equals,"
 							 " unfit, action"
