@@ -9,7 +9,8 @@
  * look at the catalogue finds them all.  So a removal looks while the server does it.
  * The server runs such an action as a statement of its own, in ri_PerformCheck(), which
  * forces no row security on the owner of the table; that is true of no other statement.
- * Where it has changed rows the statement fails, and the line of the plan or the log stays.
+ * Where it has rows to change the statement fails, and the line of the plan or the log stays.
+ * Actions behind a statement of somebody's trigger are what that trigger does.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -19,10 +20,13 @@
 
 #include "catalog/partition.h"
 #include "executor/executor.h"
+#include "executor/instrument.h"
 #include "miscadmin.h"
+#include "utils/fmgrprotos.h"
 
 #include "relation.h"
 
+static ExecutorStart_hook_type previous_start;
 static ExecutorFinish_hook_type previous_finish;
 
 /* What carries out lines right now, or takes them back; NULL if none does. */
@@ -54,13 +58,48 @@ check_action(Oid changed)
 			 errmsg("a foreign key would change rows of %s", name)));
 }
 
-/* ExecutorFinish_hook: look at what a foreign key's action has done. */
+/* In how many triggers this is; an action is in one of the server. */
+int
+simhash_removal_depth(void)
+{
+	return DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, 0));
+}
+
+/* Is a statement the action of a key, behind one of a removal? */
+static bool
+is_action(const QueryDesc *query)
+{
+	return watched != NULL && InNoForceRLSOperation() && query->operation != CMD_SELECT &&
+		simhash_removal_depth() == watched->depth + 1;
+}
+
+/* ExecutorStart_hook: have the rows counted that an action finds. */
+static void
+start(QueryDesc *query, int flags)
+{
+	if (is_action(query))
+		query->instrument_options |= INSTRUMENT_ROWS;
+	if (previous_start)
+		previous_start(query, flags);
+	else
+		standard_ExecutorStart(query, flags);
+}
+
+/*
+ * ExecutorFinish_hook: look at what an action has found, as triggers and rules may do
+ * something else with it than what is counted as done.
+ */
 static void
 finish(QueryDesc *query)
 {
-	if (watched != NULL && InNoForceRLSOperation() &&
-		IsA(query->planstate, ModifyTableState) && query->estate->es_processed > 0)
-		check_action(RelationGetRelid(castNode(ModifyTableState, query->planstate)->rootResultRelInfo->ri_RelationDesc));
+	if (is_action(query))
+	{
+		const PlanState *source = outerPlanState(query->planstate);
+
+		if (query->estate->es_processed > 0 ||
+			(source != NULL && source->instrument != NULL && source->instrument->tuplecount > 0))
+			check_action(linitial_node(RangeTblEntry, query->plannedstmt->rtable)->relid);
+	}
 	if (previous_finish)
 		previous_finish(query);
 	else
@@ -81,6 +120,8 @@ simhash_removal_watch(const Removal *removal)
 void
 simhash_removal_init(void)
 {
+	previous_start = ExecutorStart_hook;
+	ExecutorStart_hook = start;
 	previous_finish = ExecutorFinish_hook;
 	ExecutorFinish_hook = finish;
 }

@@ -96,6 +96,7 @@ typedef struct Removal
 	Oid			log_oid;		/* of an undo */
 	Oid			function;
 	Oid			relation;
+	int			depth;			/* triggers that it is called in */
 	bool		atomic;			/* it may not end the transaction */
 	bool		prepares;		/* it is about to make indexes */
 	MemoryContext context;		/* of the call */
@@ -112,6 +113,7 @@ typedef struct Removal
 
 /* actions.c */
 extern void simhash_removal_init(void);
+extern int	simhash_removal_depth(void);
 extern const Removal *simhash_removal_watch(const Removal *removal);
 
 /* templates.c */
