@@ -258,6 +258,22 @@ DELETE FROM referred;
 SELECT title, r.body FROM titles JOIN referred_clusters AS r USING (cluster);
 DROP TABLE titles, referred CASCADE;
 
+-- one of the table itself must not have rows go with clusters that are mended
+CREATE TABLE kept (id int PRIMARY KEY, fp bigint);
+CALL simhash_add_clusters('kept', 'fp');
+INSERT INTO kept VALUES (1, 0), (2, 255);
+ALTER TABLE kept ADD CONSTRAINT kept_cluster_fkey FOREIGN KEY (cluster) REFERENCES kept_clusters ON DELETE CASCADE;
+ALTER TABLE kept_clusters DISABLE TRIGGER ALL;
+UPDATE kept_clusters SET fp = 1 WHERE cluster = 2;
+ALTER TABLE kept_clusters ENABLE TRIGGER ALL;
+CALL simhash_mend_clusters('kept');
+SELECT * FROM kept;
+ALTER TABLE kept DROP CONSTRAINT kept_cluster_fkey;
+CALL simhash_mend_clusters('kept');
+SELECT * FROM kept;
+SELECT * FROM simhash_check_clusters('kept');
+DROP TABLE kept;
+
 ----------------------------------------
 -- an expression that drops a table where the document of a star is looked for
 ----------------------------------------

@@ -79,17 +79,17 @@ work_in_batches(ClusterCall *call,
 #define HAS_ROW	"EXISTS (SELECT FROM {rows} AS d WHERE d.{cluster} {=} t.{id})"
 
 /*
- * Change rows "t" of a batch of which a condition holds.  Those that others have
- * locked are left to the next call: who deletes a row may have a representative
- * locked, and wait for another.
+ * Lock rows "t" of a batch of which a condition holds; their ids, as an array of SQL, or
+ * NULL.  Those that others have locked are left to the next call: who deletes a row may
+ * have a representative locked, and wait for another.
  */
-static void
-change_batch(const ClusterCall *call, const char *batch, const char *condition,
-			 const char *lock, const char *command)
+static char *
+lock_batch(const ClusterCall *call, const char *batch, const char *condition,
+		   const char *lock)
 {
-	(void) simhash_upkeep_write(call, "WITH l AS MATERIALIZED (SELECT t.ctid AS place FROM ONLY {clusters} AS t"
-								" WHERE %s AND %s FOR %s SKIP LOCKED) %s"
-								" l.place {=} t.ctid", batch, condition, lock, command);
+	(void) simhash_upkeep_do(call, "SELECT pg_catalog.array_agg(i) FROM (SELECT t.{id} AS i FROM ONLY {clusters} AS t"
+							 " WHERE %s AND %s FOR %s SKIP LOCKED) AS l", batch, condition, lock);
+	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 }
 
 /* Change columns of them. */
@@ -97,8 +97,11 @@ static void
 update_batch(const ClusterCall *call, const char *batch, const char *condition,
 			 const char *columns)
 {
-	change_batch(call, batch, condition, "NO KEY UPDATE",
-				 simhash_upkeep_sql(call, "UPDATE ONLY {clusters} AS t SET %s FROM l WHERE", columns));
+	const char *ids = lock_batch(call, batch, condition, "NO KEY UPDATE");
+
+	if (ids != NULL)
+		(void) simhash_upkeep_write(call, "UPDATE ONLY {clusters} AS t SET %s WHERE t.{id} {=} ANY ('%s')",
+									columns, ids);
 }
 
 /* Step 1, of some clusters; copies are marked all. */
@@ -114,7 +117,10 @@ mark_batch(const ClusterCall *call, const char *batch)
 					 simhash_upkeep_sql(call, "{star document} = NULL"));
 }
 
-/* Step 3, of some clusters. */
+/*
+ * Step 3, of some clusters.  Once they are locked the condition is asked again: by a foreign
+ * key of the user's own a row would go, too, that has come before they were.
+ */
 static void
 delete_batch(const ClusterCall *call, const char *batch)
 {
@@ -124,9 +130,11 @@ delete_batch(const ClusterCall *call, const char *batch)
 					   quote_literal_cstr(call->older_than), call->terms->star ? "" :
 					   simhash_upkeep_sql(call, " AND NOT EXISTS (SELECT FROM ONLY {clusters} AS o WHERE o.{merged_into} {=} t.{id})"
 										  " AND NOT EXISTS (SELECT FROM ONLY {clusters} AS o WHERE o.{copy_of} {=} t.{id})"));
+	const char *ids = lock_batch(call, batch, condition, "UPDATE");
 
-	change_batch(call, batch, condition, "UPDATE",
-				 simhash_upkeep_sql(call, "DELETE FROM ONLY {clusters} AS t USING l WHERE"));
+	if (ids != NULL)
+		(void) simhash_upkeep_write(call, "DELETE FROM ONLY {clusters} AS t WHERE t.{id} {=} ANY ('%s') AND %s",
+									ids, condition);
 }
 
 /* Have every link lead to a root: each round halves the way. */
