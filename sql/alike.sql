@@ -38,13 +38,14 @@ SELECT x, y FROM edited, (VALUES
     ('dose is safe', 'dose is non safe'), ('we can do it', 'we can''t do it'), ('es wird etwas gebaut', 'es wird nichts etwas gebaut'),
     ('il treno parte', 'il treno non parte'), ('يدفع الثمن', 'لا يدفع الثمن'), ('वह जाता है', 'वह नहीं जाता है'), ('그는 간다', '그는 안 간다'),
     ('gale warning: in force', 'gale warning: none in force'), ('l''eau est chaude', 'l''eau n''est chaude'), ('με ζάχαρη', 'με χωρίς ζάχαρη'), ('він прийде', 'він ніколи прийде'), ('ilaç var', 'ilaç yok var'),
-    ('costs 5 euros', 'costs 5 million euros'), ('costs 5 euros', 'costs 5 big million euros'), ('costs two euros', 'costs two hundred euros'), ('损失为5元', '损失为5万元'), ('损失为三元', '损失为三百元'),
+    ('7 5 mg daily', '75 mg daily'), ('75 mg daily', '75ng daily'), ('costs 5 euros', 'costs 5 million euros'), ('costs 5 euros', 'costs 5 big million euros'), ('costs two euros', 'costs two hundred euros'), ('损失为5元', '损失为5万元'), ('损失为三元', '损失为三百元'),
     ('Louis XVII of France', 'Louis XVIII of France'), ('au XVIIe siècle', 'au XVIIIe siècle'),
     ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'not%';
 -- ... and an edit of the same words is
 SELECT x, y FROM edited, (VALUES
     ('wow', 'wow!'), ('Attention ! Le', 'Attention Le'), ('~~gone~~', 'gone'), ('Dr.~Smith', 'Dr. Smith'), ('![a picture](b)', 'a picture (b)'),
+    ('75 mg daily', '75mg daily'), (E'\n1. of it\n1. it\n1. so\n', E'\n1. of it\n2. it\n3. so\n'), (E'\n- [x] red\n', E'\n- ☑ red\n'),
     ('costs 5 euros', 'costs 5 good euros'), ('mix two eggs', 'mix two big eggs'), ('mixing', 'miixng')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'alike%';
 -- words that are put in or left out are no others, nor are slips, and by what counts
@@ -200,7 +201,14 @@ INSERT INTO symbols VALUES
     (true, 'full width １２３ text', 'full width 123 text'), (true, 'two   words', E'two\nwords'),
     (true, 'see .profile (.txt)', 'SEE .PROFILE (.TXT)'), (true, 'Part Ⅳ of it', 'part ⅳ of it'), (false, 'in O(2ⁿ) steps', 'in O(2n) steps'),
     (false, 'smoker ☐ yes ☒ no', 'smoker ☒ yes ☐ no'),
-    (true, 'a 1, b', 'a 1 b'), (true, 'costs $5', 'costs $5.'), (true, '§ 7 of it', U&'\FEFF§ 7 of it'), (false, '§ 7 of it', U&'\FEFF 7 of it');
+    (true, 'a 1, b', 'a 1 b'), (true, 'costs $5', 'costs $5.'), (true, '§ 7 of it', U&'\FEFF§ 7 of it'), (false, '§ 7 of it', U&'\FEFF 7 of it'),
+    (false, '✅ of it', '❌ of it'), (false, E'- of it\n- done ✅', E'- of it\n- done ❌'), (true, '■ of it', '▪ of it'), (true, '✅ of it', 'of it'),
+    (false, 'Hotel Adler ****', 'Hotel Adler ***'), (false, 'found +++ of it', 'found --- of it'), (false, 'a $$$ place', 'a $$$$ place'), (false, 'x >>> 2', 'x <<< 2'),
+    (true, '+++ of it +++', 'of it'), (true, 'of it *** so', 'of it so'), (true, 'one --- two', 'one — two'), (false, 'a ★★★ place', 'a ★★★★ place'), (false, 'a €€€ place', 'a €€€€ place'),
+    (false, 'f(x)*2', 'f(x)/2'), (false, 'f(x)-2', 'f(x)/2'), (false, 'a*(b)', 'a/(b)'), (true, 'y(a)/b', 'y(a) / b'), (false, 'x *= 5', 'x /= 5'), (false, 'x |= 5', 'x = 5'),
+    (false, E'- [x] red\n- [ ] green', E'- [ ] red\n- [x] green'), (false, E'( ) red\n(x) green', E'(x) red\n( ) green'), (true, E'- [x] red', '* [X] red'), (true, '- [ ] red', '- red'),
+    (false, E'ann,500,\nbob,,700', E'ann,,500\nbob,,700'), (true, 'ann,,500', '| ann |  | 500 |'), (true, 'ann,,500', 'ann;;500'), (true, 'ham, egg,', 'ham, egg'),
+    (false, E'24. May: of it\n25. May: it', E'14. May: of it\n15. May: it'), (false, E'1. of it\n2. it\n3. so', E'1. of it\n2. it\n7. so');
 SELECT simhash_alike(E'🏴\U000E0067\U000E0062\U000E007F won', E'🏴\U000E0067\U000E0073\U000E007F won', at_least => 0, profile => 'word-1') AS flags;
 SELECT same, a, b, round(simhash_jaccard(a, b, 'word-1')::numeric, 2) AS words, simhash_alike(a, b, profile => 'word-1') AS alike,
        simhash_alike(b, a, profile => 'word-1') AS back
@@ -218,6 +226,12 @@ SELECT said(string_agg(page || E'\n12' || i || E'\n', '' ORDER BY i), string_agg
        said(string_agg(page || E'\nPage 12' || i || E'\n', '' ORDER BY i), string_agg(page, ' ' ORDER BY i)) AS without,
        said(string_agg(page || ' 12' || i || E'\n', '' ORDER BY i), string_agg(page || ' 34' || i || E'\n', '' ORDER BY i)) AS no_pages
 FROM (SELECT i, (SELECT string_agg('leaf' || chr(96 + i) || chr(96 + j), ' ' ORDER BY j) FROM generate_series(1, 25) AS j) AS page FROM generate_series(1, 9) AS i) AS p;
+-- ... but years, and one that is another
+SELECT said(string_agg(page || E'\nJune ' || i || E'\n', '' ORDER BY i), string_agg(page || E'\nJune ' || CASE i WHEN 5 THEN 50 ELSE i END || E'\n', '' ORDER BY i)) AS one,
+       said(string_agg(page || E'\n201' || i || E'\n', '' ORDER BY i), string_agg(page || E'\n200' || i || E'\n', '' ORDER BY i)) AS years
+FROM (SELECT i, (SELECT string_agg('leaf' || chr(96 + i) || chr(96 + j), ' ' ORDER BY j) FROM generate_series(1, 25) AS j) AS page FROM generate_series(1, 9) AS i) AS p;
+-- a number in words is none for a slip of another
+SELECT said(a || ' eighty left', a || ' eight left'), said(a || ' sixty left', a || ' sixth left') FROM edited WHERE edits = 0;
 -- rows of a table count up, too, and so do lines one below the other
 SELECT said(a, replace(a, ': 17', ': 71')) AS "row", said(a, replace(replace(a, 'Bus 8', 'Bus 5'), 'Bus 7', 'Bus 4')) AS lines
 FROM (SELECT E'2021: 14\n2022: 17\n2023: 12\n\nBus 7\n\nBus 8\n\n' || a AS a FROM edited WHERE edits = 0) AS t;

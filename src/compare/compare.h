@@ -62,9 +62,14 @@ typedef enum SimhashWordKind
 	SIMHASH_SIGN = 4,			/* that may not be put in or left out */
 	SIMHASH_UNIT = 8,			/* a sign that may, as a word: of currencies,
 								 * % */
-	SIMHASH_SOFT_SIGN = 16		/* one that counts only for another */
+	SIMHASH_SOFT_SIGN = 16,		/* one that counts only for another */
+	SIMHASH_LABEL = 32			/* where a number counts up: only for one that
+								 * does not */
 } SimhashWordKind;
 
+#define SIMHASH_SOFT	(SIMHASH_SOFT_SIGN | SIMHASH_LABEL)
+#define SIMHASH_LABEL_SIGN	0x1d0f5	/* what stands for one */
+#define SIMHASH_BAR_SIGN	0x2502	/* ... for a bar or an empty field of a table */
 #define SIMHASH_SIGNS	(SIMHASH_SIGN | SIMHASH_UNIT | SIMHASH_SOFT_SIGN)
 
 /* A word of a document. */

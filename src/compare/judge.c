@@ -66,7 +66,7 @@ static const char negations[] =
 " nie nigdy nikt nic ani żaden żadna żadne brak bez nem nincs nincsenek sem soha nélkül "
 " není nejsou nikdo nikdy žádný žádná žádné žiadny žiadna nije nisu nema nikad nikada "
 " не ни нет никогда никто ничего нельзя без ні немає нема ніколи няма нито никога није "
-" δεν δε μη μην όχι ούτε ποτέ χωρίσ không chưa chẳng đừng değil yok hiç hiçbir asla "
+" δεν δε μη μην όχι ούτε \u03c0οτέ χωρίσ không chưa chẳng đừng değil yok hiç hiçbir asla "
 " tidak bukan jangan tanpa belum nu fără nici niciodată ei לא אין ללא בלי אסור "
 " لا لم لن ليس ليست غير بدون دون نه نیست نیستند هیچ نہیں "
 " नह\u0940ं न मत बिना না নেই 안 못 없이 "
@@ -87,10 +87,10 @@ static const char numerals[] =
 " dwa dwie trzy cztery pięć pięciu sześć siedem osiem dziewięć dziesięć dva dvě tři čtyři pět šest "
 " sedm osm devět deset két három négy öt hét nyolc kilenc tíz kaksi kolme neljä viisi kuusi "
 " seitsemän kahdeksan yhdeksän kymmenen iki üç dört beş altı yedi sekiz dokuz "
-" два две три четыре пять шесть семь восемь девять десять δύο τρία τρεις πέντε έξι επτά οκτώ δέκα "
+" два две т\u0440и четы\u0440е пять шесть семь восемь девять десять δύο τρία τρεις \u03c0έντε έξι ε\u03c0τά οκτώ δέκα "
 " dua tiga empat lima enam tujuh delapan sembilan hai ba bốn sáu bảy tám chín mười "
 " שתי שני שלושה שלוש ארבעה ארבע חמישה חמש שישה שש שבעה שבע שמונה תשעה תשע "
-" ثلاثة ثلاث أربعة أربع خمسة خمس ستة سبعة سبع ثمانية تسعة تسع दो तीन चार पाँच पांच छह सात आठ नौ दस "
+" ثلاثة ثلاث أربعة أربع خمسة خمس ستة سبعة سبع ثمانية تسعة تسع दो त\u0940न चार पाँच पांच छह सात आठ नौ दस "
 " 두 세 네 다섯 여섯 일곱 여덟 아홉 \u3007 零 \u4e00 二 两 兩 三 四 五 六 七 八 九 ";
 static const char multipliers[] =
 " hundred thousand million billion trillion tausend million millionen mio milliarde "
@@ -188,7 +188,7 @@ change_number(const SimhashWords *words, uint32 from, uint32 n, uint32 beside)
 			count_listed(words, from, n, numerals) + count_listed(words, from, n, multipliers) > 0;
 	return count_listed(words, from, n, multipliers) > 0 ||
 		(words->list[beside].kind == SIMHASH_NUMBER &&
-		 words->list[beside < from ? from : from + n - 1].kind != SIMHASH_WORD);
+		 (words->list[beside < from ? from : from + n - 1].kind & (SIMHASH_WORD | SIMHASH_SOFT)) == 0);
 }
 
 /* --- places ------------------------------------------------------------------- */
@@ -211,7 +211,7 @@ judge_added(Judging *judging, const SimhashDifference *place)
 	const SimhashWords *words = place->na > 0 ? judging->a : judging->b;
 	uint32		from = place->na > 0 ? place->a : place->b;
 	uint32		n = place->na + place->nb;
-	uint32		soft = count_kinds(words, from, n, SIMHASH_SOFT_SIGN);
+	uint32		soft = count_kinds(words, from, n, SIMHASH_SOFT);
 
 	if (n == soft)
 		return;
@@ -291,7 +291,9 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 {
 	uint32		slips;
 
-	if (simhash_are_slips(judging->a, judging->b, place, &slips))
+	if (simhash_are_slips(judging->a, judging->b, place, &slips) &&
+		(count_listed(judging->a, place->a, place->na, numerals) == 0 ||
+		 count_listed(judging->b, place->b, place->nb, numerals) == 0))
 	{
 		judging->cost += slips;
 		return;
@@ -317,6 +319,37 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 							   count_kinds(judging->b, place->b, place->nb, SIMHASH_WORD));
 }
 
+/* Is a word a sign, but a bar of a table? */
+static bool
+is_grade(const SimhashWords *words, const SimhashWord *word)
+{
+	Size		length;
+	const unsigned char *form = (const unsigned char *) words->forms + word->start;
+
+	return (word->kind & SIMHASH_SIGNS) != 0 &&
+		sh_utf8_decode(form, form + word->length, &length) != SIMHASH_BAR_SIGN;
+}
+
+/* Does a place make a run of signs longer that both texts have: four stars of three? */
+static bool
+lengthens_run(const SimhashWords *words, uint32 from, uint32 n)
+{
+	const SimhashWord *first = &words->list[from];
+	const SimhashWord *last = first + n - 1;
+
+	return (from > 0 && is_grade(words, first) && first[-1].hash == first->hash) ||
+		(from + n < words->n && is_grade(words, last) && last[1].hash == last->hash);
+}
+
+/* Does a number of one text stand where only the other one has one that counts up? */
+static bool
+stands_for_label(const SimhashWords *a, uint32 at_a, uint32 na, const SimhashWords *b,
+				 uint32 at_b, uint32 nb)
+{
+	return count_kinds(a, at_a, na, SIMHASH_LABEL) > count_kinds(b, at_b, nb, SIMHASH_LABEL) &&
+		count_kinds(b, at_b, nb, SIMHASH_NUMBER) > count_kinds(a, at_a, na, SIMHASH_NUMBER);
+}
+
 /*
  * Judge a place.  Soft signs count only for other signs, where nothing else differs; so
  * what stands for nothing but these is put in, or left out.
@@ -325,9 +358,12 @@ static void
 judge_place(Judging *judging, const SimhashDifference *place)
 {
 	SimhashDifference rest = *place;
-	bool		soft_a = count_kinds(judging->a, place->a, place->na, ~SIMHASH_SOFT_SIGN) == 0;
-	bool		soft_b = count_kinds(judging->b, place->b, place->nb, ~SIMHASH_SOFT_SIGN) == 0;
+	bool		soft_a = count_kinds(judging->a, place->a, place->na, ~SIMHASH_SOFT) == 0;
+	bool		soft_b = count_kinds(judging->b, place->b, place->nb, ~SIMHASH_SOFT) == 0;
 
+	if (place->na == 0 || place->nb == 0)
+		judging->signs |= place->na > 0 ? lengthens_run(judging->a, place->a, place->na) :
+			lengthens_run(judging->b, place->b, place->nb);
 	if (soft_a && soft_b && (place->na == 0 || place->nb == 0))
 		return;
 	if ((soft_a || soft_b) && place->na > 0 && place->nb > 0 &&
@@ -337,6 +373,10 @@ judge_place(Judging *judging, const SimhashDifference *place)
 		judging->signs = true;
 		return;
 	}
+	/* the last page may be too short to be known for one */
+	if (place->a + place->na < judging->a->n || place->b + place->nb < judging->b->n)
+		judging->digits |= stands_for_label(judging->a, place->a, place->na, judging->b, place->b, place->nb) ||
+			stands_for_label(judging->b, place->b, place->nb, judging->a, place->a, place->na);
 	rest.na = soft_a ? 0 : place->na;
 	rest.nb = soft_b ? 0 : place->nb;
 	if (soft_a || soft_b)
@@ -420,6 +460,22 @@ are_exchanged(const Judging *judging, const SimhashDifference *places, uint32 n)
 	return count_common(&pairs[0], &pairs[1]) > 0;
 }
 
+/* Is one word here two there, of which one is a number: "75mg", "75 mg"? */
+static bool
+is_parted(const Judging *judging, const SimhashDifference *place)
+{
+	bool		first = place->na == 1;
+	const SimhashWords *words = first ? judging->a : judging->b;
+	const SimhashWords *others = first ? judging->b : judging->a;
+	const SimhashWord *word = &words->list[first ? place->a : place->b];
+	const SimhashWord *part = &others->list[first ? place->b : place->a];
+
+	return place->na + place->nb == 3 && place->na * place->nb == 2 &&
+		part[0].kind + part[1].kind == SIMHASH_WORD + SIMHASH_NUMBER &&
+		part[0].length + part[1].length == word->length &&
+		memcmp(words->forms + word->start, others->forms + part->start, word->length) == 0;
+}
+
 /*
  * What is put in here stands for what is left out there, whichever of the shortest scripts
  * was found, unless it is the same.
@@ -439,7 +495,7 @@ judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
 
 		for (uint32 i = 0; i < n; i++)
 		{
-			if (k == 0 && places[i].na > 0 && places[i].nb > 0)
+			if ((k == 0 && places[i].na > 0 && places[i].nb > 0) || is_parted(judging, &places[i]))
 				continue;
 			take_kinds(&a, judging->a, places[i].a, places[i].na, kinds[k]);
 			take_kinds(&b, judging->b, places[i].b, places[i].nb, kinds[k]);
@@ -473,14 +529,14 @@ judge_places(double at_least, const SimhashWords *a, const SimhashWords *b,
 		return SIMHASH_UNLIKE;
 	for (uint32 i = 0; i < n; i++)
 	{
-		judging.same += count_kinds(a, end, places[i].a - end, ~SIMHASH_SOFT_SIGN);
+		judging.same += count_kinds(a, end, places[i].a - end, ~SIMHASH_SOFT);
 		end = places[i].a + places[i].na;
 		judge_place(&judging, &places[i]);
 	}
 	*ends = n > 0 && places[0].a == 0 && places[0].b == 0;
 	*ends += n > 0 && places[n - 1].a + places[n - 1].na == a->n &&
 		places[n - 1].b + places[n - 1].nb == b->n;
-	judging.same += count_kinds(a, end, a->n - end, ~SIMHASH_SOFT_SIGN);
+	judging.same += count_kinds(a, end, a->n - end, ~SIMHASH_SOFT);
 	count_gap(&judging);
 	if (n > 0 && judging.entries == 0)
 		judge_bags(&judging, places, n);

@@ -20,9 +20,9 @@ const SimhashMeasureKind simhash_measures[] = {
 	{"none", "none", false, false, 0},
 	{"containment", "containment", false, false, 0},
 	{"alike", "Jaccard", true, true, 0},
-	{"alike-but-digits", "Jaccard", true, true, SIMHASH_NUMBER},
+	{"alike-but-digits", "Jaccard", true, true, SIMHASH_NUMBER | SIMHASH_LABEL},
 	{"alike-but-signs", "Jaccard", true, true, SIMHASH_SIGNS},
-	{"alike-words", "Jaccard", true, true, SIMHASH_NUMBER | SIMHASH_SIGNS},
+	{"alike-words", "Jaccard", true, true, SIMHASH_NUMBER | SIMHASH_LABEL | SIMHASH_SIGNS},
 	{"hamming", "hamming", false, false, 0}
 };
 

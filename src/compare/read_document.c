@@ -32,6 +32,8 @@ kind_of(const unsigned char *from, const unsigned char *end)
 	int32		c = sh_utf8_decode(from, end, &length);
 	int			kind = sh_classify(c) & ~SH_INERT;
 
+	if (c == SIMHASH_LABEL_SIGN)
+		return SIMHASH_LABEL;
 	if (kind == SH_SYMBOL || kind == SH_SEPARATOR)
 		return c == '%' || c == '&' || utf8proc_category(c) == UTF8PROC_CATEGORY_SC ?
 			SIMHASH_UNIT :

@@ -13,17 +13,19 @@
  *	  bullets, heads, leaders of comments, quote marks, bars of tables; so is what
  *	  closes such a line; and a line without a word, as a rule, unless it is an
  *	  operator.
- *	- So is a run of three equal signs or more, "****"; brackets, quotes, commas and
- *	  whatever else a sentence is written with; a "*" or "_" that has no word on
- *	  one side, as emphasis; a hyphen between words.
+ *	- So is a run of three equal signs or more, "----", but for a grade, "$$$";
+ *	  brackets, quotes, commas and whatever else a sentence is written with; a "*" or
+ *	  "_" that has no word on one side, as emphasis; a hyphen between words.
  *	- Numbers of pages and items count up: a line that has but a number, with a word or
  *	  two, or the number that an item begins with, is layout if the next or the last
  *	  line of the kind has the next or the last number.  Between two pages there is
  *	  some text, and nothing else of their lines differs: rows of a table count up, too.
+ *	  Items begin with 1, or 0: days of a month, and years, are written as they are.  A
+ *	  sign stands for such a number, so that another one there is seen.
  *	- What is left means something: operators, signs of currencies, "-" before a
  *	  number or a word, "!" that negates, "." before a digit, "_" and "#" within names.
- *	  Other symbols, as emoji, and a dash or a slash by itself are soft: judge.c takes
- *	  one for another, but not for nothing.
+ *	  Other symbols, as emoji, a tick, an empty field of a table, and a dash or a slash by
+ *	  itself are soft: judge.c takes one for another, but not for nothing.
  *
  * Decimal digits of all scripts become ASCII digits.  Signs that core/text would not
  * take for tokens are written as patterns of Braille.
@@ -40,6 +42,8 @@
 #define LABEL_WORDS		3		/* words and numbers of a line of such a
 								 * number */
 #define LABEL_APART		128		/* bytes between the lines of two pages */
+#define YEAR_FIRST		1900	/* no numbers of pages */
+#define YEAR_LAST		2100
 
 /* A line that may begin with the number of an item, or be that of a page. */
 typedef struct Label
@@ -49,6 +53,7 @@ typedef struct Label
 	bool		item;
 	uint64		word;			/* what is in the line besides, hashed */
 	int32		number;
+	int32		first;			/* of those that count up to it */
 	bool		counts;			/* up: it is layout */
 } Label;
 
@@ -185,6 +190,29 @@ is_mark(int32 c)
 
 /* --- lines ------------------------------------------------------------------ */
 
+/* Is it a symbol that says something at the begin of a line, too: no bullet? */
+static bool
+is_emblem(int32 c)
+{
+	if (utf8proc_category(c) != UTF8PROC_CATEGORY_SO || (c >= 0x2500 && c < 0x25a0) ||
+		c == 0x2756 || c == 0x2794 || (c >= 0x2798 && c <= 0x27bf))
+		return false;
+	return c < 0x25a0 || c > 0x25ff || c == 0x25b2 || c == 0x25bc || c == 0x25cb || c == 0x25cf;
+}
+
+/* A box that is ticked, or not: "[x]", "[ ]", and at the begin of a line "( )"; or 0. */
+static int32
+read_tick(const unsigned char *from, const unsigned char *end, bool begins)
+{
+	const char *mark;
+
+	if (end - from < 3 || from[2] != (*from == '[' ? ']' : ')') ||
+		!(*from == '[' || (*from == '(' && begins)) || (end - from > 3 && from[3] > ' '))
+		return 0;
+	mark = strchr(" xX", from[1]);
+	return from[1] == '\0' || mark == NULL ? 0 : *mark == ' ' ? 0x2610 : 0x2612;
+}
+
 /* Does a line begin with signs that say what kind of line it is? */
 static bool
 is_leader(const unsigned char *from, const unsigned char *end)
@@ -198,7 +226,8 @@ is_leader(const unsigned char *from, const unsigned char *end)
 	if (from < end && *from < 0x80)
 		return strchr("#>*-+/|;~_:.\"'($", *from) != NULL &&
 			!(end - from == 2 && (from[1] == '=' || from[1] == '|'));
-	return from == end || !is_mark(sh_utf8_decode(from, end, &length));
+	return from == end || (!is_mark(sh_utf8_decode(from, end, &length)) &&
+						   !is_emblem(sh_utf8_decode(from, end, &length)));
 }
 
 /* Where the first word of a line is, behind blanks and leaders. */
@@ -211,7 +240,7 @@ skip_leaders(const unsigned char *from, const unsigned char *end)
 
 		from = skip(from, end, true);
 		next = skip(from, end, false);
-		if (!is_leader(from, next) ||
+		if (!is_leader(from, next) || read_tick(from, end, true) != 0 ||
 			(*from == '$' && begins_with_digit(skip(next, end, true), end)))
 			return from;
 		from = next;
@@ -231,7 +260,8 @@ skip_trailers(const unsigned char *from, const unsigned char *end, bool led)
 		for (last = end; last > from && last[-1] > ' '; last--)
 			;
 		if (last == from || !is_leader(last, end) ||
-			!(led || strchr("*|-#", *last) != NULL))
+			!(led || strchr("*|-#", *last) != NULL) ||
+			(*last == '*' && end - last >= 3))	/* of a hotel */
 			return end;
 		end = last;
 	}
@@ -331,11 +361,17 @@ find_counting(Layout *layout)
 		Label	   *label = &layout->labels[i];
 		Label	   *before = last[label->item];
 
+		label->first = label->number;
 		if (before != NULL && before->word == label->word &&
-			before->number + 1 == label->number &&
+			(before->number + 1 == label->number ||
+			 (label->item && label->number == before->number && label->number <= 1)) &&
 			(label->item ||
 			 label->line - skip(before->end, label->line, true) >= LABEL_APART))
-			before->counts = label->counts = true;
+		{
+			label->first = before->first;
+			if (label->item ? label->first <= 1 : label->number < YEAR_FIRST || label->number > YEAR_LAST)
+				before->counts = label->counts = true;
+		}
 		last[label->item] = label;
 	}
 }
@@ -387,15 +423,18 @@ is_minus(Place place)
 }
 
 /*
- * A sign that stands by itself between two words, an operator or a dash, as a symbol
- * that counts only for another one; 0 if it is none.
+ * A sign that stands by itself between two words, or beside brackets, an operator or a
+ * dash, as a symbol that counts only for another one; 0 if it is none.
  */
 static int32
 lone_sign(int32 c, Place place)
 {
-	if (!is_blank(place.before) || !is_blank(place.behind))
+	if ((!is_blank(place.before) || !is_blank(place.behind)) &&
+		!((c == '*' || c == '/' || c == '-') &&
+		  (((place.before == ')' || place.before == ']') && is_of_word(place.behind)) ||
+		   (is_of_word(place.before) && place.behind == '('))))
 		return 0;
-	return c == '*' ? 0x2573 : c == '/' ? 0x2571 : c == '|' ? 0x2502 : is_dash(c) ? 0x2500 : 0;
+	return c == '*' ? 0x2573 : c == '/' ? 0x2571 : c == '|' ? SIMHASH_BAR_SIGN : is_dash(c) ? 0x2500 : 0;
 }
 
 /* Does a sign of ASCII mean something where it stands? */
@@ -417,12 +456,15 @@ means_something(int32 c, Place place)
 		case '&':
 			return true;
 		case '*':
+			return (word_before && word_behind) || place.behind == '=';
+		case '/':
+			return place.behind == '=';
 		case '_':
 			return word_before && word_behind;
 		case '#':
 			return word_before;
 		case '|':
-			return place.behind == '|' || place.before == '|';
+			return place.behind == '|' || place.before == '|' || place.behind == '=';
 		case ':':
 			return place.before == ':';
 		case '!':
@@ -485,6 +527,11 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 		*layout->out++ = ' ';
 		return;
 	}
+	if (c == 0x2611)
+	{
+		write_sign(layout, 0x2612); /* another tick */
+		return;
+	}
 	layout->signs |= !is_of_word(c);
 	memcpy(layout->out, bytes, length);
 	layout->out += length;
@@ -515,6 +562,52 @@ count_equal(const unsigned char *from, const unsigned char *end)
 	return n;
 }
 
+/*
+ * Write a run of equal signs, if it may be a grade or an operator, "$$$", "+++", "<<<",
+ * as a symbol that counts only for another one; returns its length.  That beside a word
+ * is emphasis.
+ */
+static Size
+write_run(Layout *layout, const unsigned char *from, const unsigned char *end,
+		  Place place)
+{
+	const char *kinds = "*+$<>";
+	const char *kind = strchr(kinds, *from);
+	Size		n = count_equal(from, end);
+
+	if ((kind == NULL && !(*from == '-' && n == 3)) ||
+		is_of_word(next_character(from + n, end)) ||
+		!(is_blank(place.before) || simhash_digit_value(place.before) >= 0))
+		*layout->out++ = ' ';
+	else
+		write_sign(layout, kind == NULL ? 0x2500 :
+				   0x4dc0 + 8 * (int32) (kind - kinds) + (int32) Min(n - 3, 7));
+	return n;
+}
+
+/*
+ * Is there an empty field before a comma or semicolon of a table, or behind the last one
+ * of a line?  What is in another column is another entry.
+ */
+static bool
+is_empty_field(const unsigned char *start, const unsigned char *from,
+			   const unsigned char *end)
+{
+	int			n = 0;
+
+	if (from == start || from[-1] == *from)
+		return from + 1 == end || from[1] > ' ';
+	if (from + 1 < end)
+		return false;
+	for (const unsigned char *at = start; at < end; at++)
+	{
+		if (*at == *from && at + 1 < end && at[1] <= ' ')
+			return false;
+		n += *at == *from;
+	}
+	return n > 1;
+}
+
 /* Write a stretch of a line without its layout. */
 static void
 write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
@@ -538,10 +631,14 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			continue;			/* nobody looks behind it again and again */
 		if (c < 0)
 			*layout->out++ = ' ';
-		else if (c < 0x80 && count_equal(from, end) >= 3)
+		else if ((c == ',' || c == ';') && is_empty_field(start, from, end))
+			write_sign(layout, SIMHASH_BAR_SIGN);
+		else if (c < 0x80 && c != ',' && c != ';' && count_equal(from, end) >= 3)
+			length = write_run(layout, from, end, place);
+		else if (is_blank(place.before) && read_tick(from, end, from == start) != 0)
 		{
-			*layout->out++ = ' ';
-			length = count_equal(from, end);
+			write_sign(layout, read_tick(from, end, from == start));
+			length = 3;
 		}
 		else
 		{
@@ -598,7 +695,10 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 		if (label < layout.n && layout.labels[label].line == start)
 		{
 			if (layout.labels[label].counts)
+			{
 				start = layout.labels[label].end;
+				write_sign(&layout, SIMHASH_LABEL_SIGN);
+			}
 			label++;
 		}
 		if (has_word(start, end))
