@@ -63,8 +63,8 @@ typedef enum SimhashWordKind
 	SIMHASH_UNIT = 8,			/* a sign that may, as a word: of currencies,
 								 * % */
 	SIMHASH_SOFT_SIGN = 16,		/* one that counts only for another */
-	SIMHASH_LABEL = 32			/* where a number counts up: only for one that
-								 * does not */
+	SIMHASH_LABEL = 32			/* where that of a page counts up: only for a
+								 * number that does not */
 } SimhashWordKind;
 
 #define SIMHASH_SOFT	(SIMHASH_SOFT_SIGN | SIMHASH_LABEL)

@@ -21,7 +21,7 @@
  *	  line of the kind has the next or the last number.  Between two pages there is
  *	  some text, and nothing else of their lines differs: rows of a table count up, too.
  *	  Items begin with 1, or 0: days of a month, and years, are written as they are.  A
- *	  sign stands for such a number, so that another one there is seen.
+ *	  sign stands for the number of a page, so that another one there is seen.
  *	- What is left means something: operators, signs of currencies, "-" before a
  *	  number or a word, "!" that negates, "." before a digit, "_" and "#" within names.
  *	  Other symbols, as emoji, a tick, an empty field of a table, and a dash or a slash by
@@ -697,7 +697,8 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 			if (layout.labels[label].counts)
 			{
 				start = layout.labels[label].end;
-				write_sign(&layout, SIMHASH_LABEL_SIGN);
+				if (!layout.labels[label].item)
+					write_sign(&layout, SIMHASH_LABEL_SIGN);
 			}
 			label++;
 		}
