@@ -62,7 +62,10 @@ check_action(Oid changed)
 int
 simhash_removal_depth(void)
 {
-	return DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, 0));
+	LOCAL_FCINFO(fcinfo, 0);
+
+	InitFunctionCallInfoData(*fcinfo, NULL, 0, InvalidOid, NULL, NULL);
+	return DatumGetInt32(pg_trigger_depth(fcinfo));
 }
 
 /* Is a statement the action of a key, behind one of a removal? */
