@@ -618,6 +618,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 	for (Size length; from < end; from += length)
 	{
 		int32		c = *from;
+		int32		tick;
 
 		length = 1;
 		if (c <= ' ' || (c < 0x80 && is_of_word(c)))
@@ -629,15 +630,16 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		c = sh_utf8_decode(from, end, &length);
 		if (is_ignored(c))
 			continue;			/* nobody looks behind it again and again */
+		tick = is_blank(place.before) ? read_tick(from, end, from == start) : 0;
 		if (c < 0)
 			*layout->out++ = ' ';
 		else if ((c == ',' || c == ';') && is_empty_field(start, from, end))
 			write_sign(layout, SIMHASH_BAR_SIGN);
 		else if (c < 0x80 && c != ',' && c != ';' && count_equal(from, end) >= 3)
 			length = write_run(layout, from, end, place);
-		else if (is_blank(place.before) && read_tick(from, end, from == start) != 0)
+		else if (tick != 0)
 		{
-			write_sign(layout, read_tick(from, end, from == start));
+			write_sign(layout, tick);
 			length = 3;
 		}
 		else

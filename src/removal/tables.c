@@ -261,6 +261,31 @@ take_key(Removal *removal, RemovalKey *key)
 }
 
 /*
+ * Lock the children, in one order.  A call that is about to index some of its own waits for
+ * another that does, before it has a lock that stops that.
+ */
+static void
+lock_children(const Removal *removal)
+{
+	uint64		n = simhash_removal_look(removal, removal->prepares ?
+										 "SELECT child, pg_catalog.bool_and(indexed)"
+										 " FROM {schema}._simhash_removal_keys('%u'::pg_catalog.regclass)"
+										 " GROUP BY child ORDER BY child" :
+										 "SELECT DISTINCT conrelid, true FROM pg_catalog.pg_constraint"
+										 " WHERE oid {=} ANY (ARRAY(SELECT {schema}._simhash_referring('%u'::pg_catalog.regclass)))"
+										 " ORDER BY conrelid", removal->relation);
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		Oid			child = DatumGetObjectId(simhash_removal_datum(i, 1));
+
+		if (!DatumGetBool(simhash_removal_datum(i, 2)) && simhash_owns_relation(child, GetUserId()))
+			LockRelationOid(child, ShareRowExclusiveLock);
+		lock_rows(child);
+	}
+}
+
+/*
  * Find the foreign keys that refer to the table.  With children rows of others move,
  * and nothing refers to a row when it goes; without them that is left to the server,
  * but for rows of the table itself where there is a log: these go, and come back, one
@@ -274,23 +299,7 @@ simhash_removal_find_keys(Removal *removal)
 	ListCell   *lc;
 
 	if (removal->children && !removal->undo)
-	{
-		n = simhash_removal_look(removal, "SELECT child, pg_catalog.bool_and(indexed)"
-								 " FROM {schema}._simhash_removal_keys('%u'::pg_catalog.regclass)"
-								 " GROUP BY child ORDER BY child", removal->relation);
-		for (uint64 i = 0; i < n; i++)
-		{
-			Oid			child = DatumGetObjectId(simhash_removal_datum(i, 1));
-
-			/*
-			 * Wait for another call that indexes it, too, before we have a
-			 * lock that stops that.
-			 */
-			if (removal->prepares && !DatumGetBool(simhash_removal_datum(i, 2)) && simhash_owns_relation(child, GetUserId()))
-				LockRelationOid(child, ShareRowExclusiveLock);
-			lock_rows(child);
-		}
-	}
+		lock_children(removal);
 	n = simhash_removal_look(removal, "SELECT oid, child, refers_to, own, collides, indexed, theirs, ours, equals,"
 							 " unfit, action"
 							 " FROM {schema}._simhash_removal_keys('%u'::pg_catalog.regclass)", removal->relation);
