@@ -114,6 +114,8 @@ typedef struct Judging
 	uint32		largest;		/* of these */
 	uint32		others;			/* words that stand for others */
 	uint32		entries;		/* ... that are entries */
+	SimhashDifference *replaced;	/* places in which words stand for others */
+	uint32		n_replaced;
 	bool		facts;			/* words differ that are no edit in any family */
 	bool		digits;			/* numbers differ */
 	bool		signs;
@@ -306,7 +308,7 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 	}
 	judging->digits |= !same_kinds(judging, place, SIMHASH_NUMBER);
 	judging->signs |= !same_kinds(judging, place, SIMHASH_SIGN | SIMHASH_UNIT);
-	judging->facts |= judging->family != NULL && have_other_facts(judging, place);
+	judging->replaced[judging->n_replaced++] = *place;
 	if (same_kinds(judging, place, SIMHASH_WORD))
 	{
 		/* the same of each kind, in another order */
@@ -524,14 +526,18 @@ judge_places(double at_least, const SimhashWords *a, const SimhashWords *b,
 	SimhashDifference *places;
 	uint32		n;
 	uint32		end = 0;		/* of the last place, in the first document */
+	uint32		word_cost = family == NULL ? 1 : OTHER_WORD;
 
 	if (!simhash_align(a, b, (uint32) Min(2 * most + 4, SIMHASH_ALIGNED_MOST), &places, &n))
 		return SIMHASH_UNLIKE;
+	judging.replaced = palloc(n * sizeof *places + 1);
 	for (uint32 i = 0; i < n; i++)
 	{
 		judging.same += count_kinds(a, end, places[i].a - end, ~SIMHASH_SOFT);
 		end = places[i].a + places[i].na;
 		judge_place(&judging, &places[i]);
+		if (judging.cost + word_cost * judging.others > most)
+			return SIMHASH_UNLIKE;	/* most that are near end here */
 	}
 	*ends = n > 0 && places[0].a == 0 && places[0].b == 0;
 	*ends += n > 0 && places[n - 1].a + places[n - 1].na == a->n &&
@@ -540,9 +546,11 @@ judge_places(double at_least, const SimhashWords *a, const SimhashWords *b,
 	count_gap(&judging);
 	if (n > 0 && judging.entries == 0)
 		judge_bags(&judging, places, n);
-	judging.cost += judging.gaps - judging.largest + judging.entries + (family == NULL ? 1 : OTHER_WORD) * judging.others;
-	if (judging.cost > 0 && judging.cost > most)
+	judging.cost += judging.gaps - judging.largest + judging.entries + word_cost * judging.others;
+	if (judging.cost > most)
 		return SIMHASH_UNLIKE;
+	for (uint32 i = 0; i < judging.n_replaced && family != NULL; i++)
+		judging.facts |= have_other_facts(&judging, &judging.replaced[i]);
 	return judging.entries > 0 ? SIMHASH_OTHER_ENTRIES :
 		judging.signs ? SIMHASH_OTHER_SIGNS :
 		judging.digits ? SIMHASH_OTHER_DIGITS :
