@@ -258,7 +258,7 @@ DELETE FROM referred;
 SELECT title, r.body FROM titles JOIN referred_clusters AS r USING (cluster);
 DROP TABLE titles, referred CASCADE;
 
--- one of the table itself must not have rows go with clusters that are mended
+-- one that leads to the table itself must not have rows go with clusters
 CREATE TABLE kept (id int PRIMARY KEY, fp bigint);
 CALL simhash_add_clusters('kept', 'fp');
 INSERT INTO kept VALUES (1, 0), (2, 255);
@@ -267,12 +267,23 @@ ALTER TABLE kept_clusters DISABLE TRIGGER ALL;
 UPDATE kept_clusters SET fp = 1 WHERE cluster = 2;
 ALTER TABLE kept_clusters ENABLE TRIGGER ALL;
 CALL simhash_mend_clusters('kept');
-SELECT * FROM kept;
 ALTER TABLE kept DROP CONSTRAINT kept_cluster_fkey;
+CREATE TABLE stories (id int PRIMARY KEY REFERENCES kept_clusters ON DELETE CASCADE);
+INSERT INTO stories VALUES (1), (2);
+ALTER TABLE kept ADD story int REFERENCES stories ON DELETE CASCADE;
+UPDATE kept SET story = id;
 CALL simhash_mend_clusters('kept');
-SELECT * FROM kept;
+UPDATE kept SET fp = 0 WHERE id = 2;
+CALL simhash_trim_clusters('kept');
+SELECT * FROM kept ORDER BY id;
+ALTER TABLE kept DROP COLUMN story;
+UPDATE kept SET fp = 255 WHERE id = 2;
+CALL simhash_mend_clusters('kept');
+CALL simhash_trim_clusters('kept');
+SELECT * FROM kept ORDER BY id;
+SELECT * FROM stories;
 SELECT * FROM simhash_check_clusters('kept');
-DROP TABLE kept;
+DROP TABLE kept, stories CASCADE;
 
 ----------------------------------------
 -- an expression that drops a table where the document of a star is looked for

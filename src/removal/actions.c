@@ -12,6 +12,9 @@
  * Where it has rows to change the statement fails, and the line of the plan or the log stays.
  * Actions behind a statement of somebody's trigger are what that trigger does.
  *
+ * As clusters go, rows may go with them by such keys, but not those of the table whose
+ * clusters they are: there every DELETE is looked at, as keys may lead to it by others.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *
  *-------------------------------------------------------------------------
@@ -32,6 +35,9 @@ static ExecutorFinish_hook_type previous_finish;
 /* What carries out lines right now, or takes them back; NULL if none does. */
 static const Removal *watched;
 
+/* The table of which no row goes right now, as its clusters are written; or InvalidOid. */
+static Oid	kept;
+
 /* The table of which a relation is a partition; or that relation, also while it is detached. */
 static Oid
 whole(Oid oid)
@@ -50,6 +56,11 @@ check_action(Oid changed)
 {
 	const char *name = simhash_quoted_name(changed);
 
+	if (OidIsValid(kept))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("rows of %s would go with clusters", name),
+				 errhint("Drop the foreign key, ON DELETE CASCADE, that has them go, and call the procedure again.")));
 	if (!watched->undo && !watched->children && watched->log == NULL &&
 		whole(changed) != whole(watched->relation))
 		return;
@@ -68,10 +79,19 @@ simhash_removal_depth(void)
 	return DatumGetInt32(pg_trigger_depth(fcinfo));
 }
 
+/* The table that a statement changes. */
+static Oid
+changed_by(const QueryDesc *query)
+{
+	return linitial_node(RangeTblEntry, query->plannedstmt->rtable)->relid;
+}
+
 /* Is a statement the action of a key, behind one of a removal? */
 static bool
 is_action(const QueryDesc *query)
 {
+	if (OidIsValid(kept))
+		return query->operation == CMD_DELETE && whole(changed_by(query)) == whole(kept);
 	return watched != NULL && InNoForceRLSOperation() && query->operation != CMD_SELECT &&
 		simhash_removal_depth() == watched->depth + 1;
 }
@@ -101,7 +121,7 @@ finish(QueryDesc *query)
 
 		if (query->estate->es_processed > 0 ||
 			(source != NULL && source->instrument != NULL && source->instrument->tuplecount > 0))
-			check_action(linitial_node(RangeTblEntry, query->plannedstmt->rtable)->relid);
+			check_action(changed_by(query));
 	}
 	if (previous_finish)
 		previous_finish(query);
@@ -116,6 +136,16 @@ simhash_removal_watch(const Removal *removal)
 	const Removal *before = watched;
 
 	watched = removal;
+	return before;
+}
+
+/* Keep the rows of a table, or of none; returns the table before, to be set again. */
+Oid
+simhash_removal_keep(Oid table)
+{
+	Oid			before = kept;
+
+	kept = table;
 	return before;
 }
 

@@ -115,6 +115,7 @@ typedef struct Removal
 extern void simhash_removal_init(void);
 extern int	simhash_removal_depth(void);
 extern const Removal *simhash_removal_watch(const Removal *removal);
+extern Oid	simhash_removal_keep(Oid table);
 
 /* templates.c */
 extern void simhash_removal_word(Removal *removal, const char *name,

@@ -38,28 +38,6 @@ begin_alone(ClusterCall *call)
 }
 
 /*
- * Begin a step that deletes rows of the table of the clusters, likewise.  A foreign key of
- * the user's own must not have the rows go that are in them.
- */
-static void
-begin_deleting(ClusterCall *call)
-{
-	const char *key;
-
-	begin_alone(call);
-	(void) simhash_upkeep_do(call, "SELECT pg_catalog.min(f.conname::pg_catalog.text) FROM pg_catalog.pg_constraint AS f WHERE f.confrelid {=} '%u' AND f.confdeltype {=} 'c'"
-							 " AND (f.conrelid {=} '%u' OR f.conrelid {=} ANY (ARRAY(SELECT relid FROM pg_catalog.pg_partition_tree('%u'))))",
-							 call->terms->clusters, call->table, call->table);
-	key = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-	if (key != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("foreign key \"%s\" would delete rows of \"%s\" with their clusters",
-						key, RelationGetRelationName(call->relation)),
-				 errhint("Drop it, and call the procedure again.")));
-}
-
-/*
  * The clusters that have a fault, as an array of SQL in memory of the call; NULL if
  * there are none.
  */
@@ -152,7 +130,7 @@ represent(ClusterCall *call)
 static void
 dissolve(ClusterCall *call, const char *ids)
 {
-	begin_deleting(call);
+	begin_alone(call);
 	(void) simhash_upkeep_write(call, "DELETE FROM ONLY {clusters} AS t WHERE COALESCE(t.{copy_of}, t.{id}) {=} ANY ('%s')",
 								ids);
 	simhash_upkeep_end_step(call);
@@ -202,7 +180,7 @@ mend_rows(ClusterCall *call)
 {
 	if (find_clusters(call, FAULT_BAD_ROW) != NULL)
 	{
-		begin_deleting(call);
+		begin_alone(call);
 		(void) simhash_upkeep_write(call, "DELETE FROM ONLY {clusters} AS t WHERE %s",
 									simhash_upkeep_bad_row(call));
 		simhash_upkeep_end_step(call);

@@ -33,6 +33,8 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
+#include "removal/removal.h"
+
 /* The name of a column, quoted. */
 static const char *
 name_of(Oid table, AttrNumber column)
@@ -172,12 +174,16 @@ simhash_upkeep_run(const ClusterCall *call, const char *command)
 	return simhash_run_command(relations, command, 0, NULL, NULL);
 }
 
-/* Run a command that writes clusters to a table, which the trigger takes in that way. */
+/*
+ * Run a command that writes clusters to a table, which the trigger takes in that way.
+ * Foreign keys of the user's own must not have rows of the root go with clusters.
+ */
 uint64
 simhash_upkeep_run_writing(const ClusterCall *call, const char *command, Oid table,
 						   ClusterWriting how)
 {
 	ClusterWriter before = simhash_clusters_begin_writing(table, how);
+	Oid			kept = simhash_removal_keep(table == call->table ? InvalidOid : call->table);
 	uint64		rows = 0;
 
 	PG_TRY();
@@ -186,6 +192,7 @@ simhash_upkeep_run_writing(const ClusterCall *call, const char *command, Oid tab
 	}
 	PG_FINALLY();
 	{
+		(void) simhash_removal_keep(kept);
 		simhash_clusters_end_writing(before);
 	}
 	PG_END_TRY();
