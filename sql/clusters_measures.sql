@@ -285,6 +285,28 @@ SELECT * FROM stories;
 SELECT * FROM simhash_check_clusters('kept');
 DROP TABLE kept, stories CASCADE;
 
+-- a text of a domain without NULL goes with its row, too
+CREATE DOMAIN some_text AS varchar(99) COLLATE "C" NOT NULL;
+CREATE TABLE stated (id int PRIMARY KEY, body some_text,
+    fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+CALL simhash_add_clusters('stated', 'fp', 3, similarity => 'alike');
+CREATE TABLE lowered (id int PRIMARY KEY, body text,
+    fp bigint GENERATED ALWAYS AS (minhash(lower(body)::some_text)) STORED);
+CALL simhash_add_clusters('lowered', 'fp', 3, similarity => 'alike');
+SELECT attrelid::regclass, format_type(atttypid, atttypmod) FROM pg_attribute
+WHERE attrelid IN ('stated_clusters'::regclass, 'lowered_clusters'::regclass) AND attname IN ('body', 'document');
+INSERT INTO stated VALUES (1, 'Tea is served at five.'), (2, 'The museum is closed.');
+ALTER TABLE stated DISABLE TRIGGER USER;
+DELETE FROM stated WHERE id = 1;
+ALTER TABLE stated ENABLE TRIGGER USER;
+CALL simhash_trim_clusters('stated', older_than => '1 day');
+SELECT cluster, body FROM stated_clusters ORDER BY cluster;
+INSERT INTO stated VALUES (3, 'Tea is served at FIVE.');
+SELECT id, cluster FROM stated ORDER BY id;
+SELECT * FROM simhash_check_clusters('stated');
+DROP TABLE stated, lowered CASCADE;
+DROP DOMAIN some_text;
+
 ----------------------------------------
 -- an expression that drops a table where the document of a star is looked for
 ----------------------------------------

@@ -312,7 +312,7 @@ is_column(Oid table, AttrNumber column, Oid type, bool written)
 	return fits;
 }
 
-/* Has the table of the clusters a column for one of the root, of the same type? */
+/* Has the table of the clusters a column for one of the root, of the same base type? */
 static bool
 is_kept(const ClusterTerms *terms, AttrNumber column, AttrNumber theirs)
 {
@@ -325,6 +325,8 @@ is_kept(const ClusterTerms *terms, AttrNumber column, AttrNumber theirs)
 		return false;
 	get_atttypetypmodcoll(terms->root, column, &types[0], &modifiers[0], &collations[0]);
 	get_atttypetypmodcoll(terms->clusters, theirs, &types[1], &modifiers[1], &collations[1]);
+	for (int i = 0; i < 2; i++)
+		types[i] = getBaseTypeAndTypmod(types[i], &modifiers[i]);
 	return types[0] == types[1] && modifiers[0] == modifiers[1] &&
 		collations[0] == collations[1];
 }

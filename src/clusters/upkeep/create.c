@@ -196,7 +196,10 @@ clear_away(ClusterSetup *setup)
 				 errhint("DROP TABLE removes it when it is no longer needed.")));
 }
 
-/* Write a column for CREATE TABLE, as the root has it; returns its number there. */
+/*
+ * Write a column for CREATE TABLE, as the root has it; returns its number there.  That of
+ * texts is of no domain, which might not allow NULL for a text that has gone.
+ */
 static AttrNumber
 write_column(const ClusterSetup *setup, StringInfo columns, AttrNumber number,
 			 const char *constraint, AttrNumber *last)
@@ -204,6 +207,9 @@ write_column(const ClusterSetup *setup, StringInfo columns, AttrNumber number,
 	Relation	relation = setup->call.relation;
 	Form_pg_attribute column = simhash_near_attribute(relation, number);
 	const char *name = NameStr(column->attname);
+	int32		modifier = column->atttypmod;
+	Oid			type = *constraint != '\0' ? column->atttypid :
+	getBaseTypeAndTypmod(column->atttypid, &modifier);
 
 	/* The last are those of connected clusters, which copy no columns. */
 	for (int i = 0; i < CLUSTER_MERGED_INTO; i++)
@@ -217,7 +223,7 @@ write_column(const ClusterSetup *setup, StringInfo columns, AttrNumber number,
 							 RelationGetRelationName(relation))));
 	}
 	appendStringInfo(columns, ", %s %s%s%s%s", quote_identifier(name),
-					 format_type_extended(column->atttypid, column->atttypmod,
+					 format_type_extended(type, modifier,
 										  FORMAT_TYPE_TYPEMOD_GIVEN |
 										  FORMAT_TYPE_FORCE_QUALIFY),
 					 OidIsValid(column->attcollation) ? " COLLATE " : "",
