@@ -39,6 +39,8 @@ SELECT x, y FROM edited, (VALUES
     ('il treno parte', 'il treno non parte'), ('يدفع الثمن', 'لا يدفع الثمن'), ('वह जाता है', 'वह नहीं जाता है'), ('그는 간다', '그는 안 간다'),
     ('gale warning: in force', 'gale warning: none in force'), ('l''eau est chaude', 'l''eau n''est chaude'), ('με ζάχαρη', 'με χωρίς ζάχαρη'), ('він прийде', 'він ніколи прийде'), ('ilaç var', 'ilaç yok var'),
     ('7 5 mg daily', '75 mg daily'), ('75 mg daily', '75ng daily'), ('costs 5 euros', 'costs 5 million euros'), ('costs 5 euros', 'costs 5 big million euros'), ('costs two euros', 'costs two hundred euros'), ('损失为5元', '损失为5万元'), ('损失为三元', '损失为三百元'),
+    ('el 15 de junio', 'el 15 de julio'), ('em junho', 'em julho'), ('cuesta sesenta euros', 'cuesta setenta euros'), ('på tirsdag', 'på torsdag'), ('в девятый раз', 'в десятый раз'),
+    ('في يونيو', 'في يوليو'), ('ביוני', 'ביולי'), ('2024. június 3.', '2024. július 3.'), ('tizenhat napja', 'tizenhét napja'), ('den femtonde', 'den femtionde'),
     ('Louis XVII of France', 'Louis XVIII of France'), ('au XVIIe siècle', 'au XVIIIe siècle'),
     ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'not%';
@@ -46,7 +48,7 @@ WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT
 SELECT x, y FROM edited, (VALUES
     ('wow', 'wow!'), ('Attention ! Le', 'Attention Le'), ('~~gone~~', 'gone'), ('Dr.~Smith', 'Dr. Smith'), ('![a picture](b)', 'a picture (b)'),
     ('75 mg daily', '75mg daily'), (E'\n1. of it\n1. it\n1. so\n', E'\n1. of it\n2. it\n3. so\n'), (E'\n- [x] red\n', E'\n- ☑ red\n'),
-    ('costs 5 euros', 'costs 5 good euros'), ('mix two eggs', 'mix two big eggs'), ('mixing', 'miixng')) AS v (x, y)
+    ('costs 5 euros', 'costs 5 good euros'), ('mix two eggs', 'mix two big eggs'), ('mixing', 'miixng'), ('el 15 de junio', 'el 15 de juinio')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'alike%';
 -- words that are put in or left out are no others, nor are slips, and by what counts
 SELECT said(a, 'Dear all, ' || a), said(a, a || ' and so on'), said(a, replace(a, 'wordbb ', '')), said(a, replace(a, 'wordbbc', 'wordbcb')),

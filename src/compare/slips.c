@@ -7,7 +7,8 @@
  * places, a digit that looks like the letter, a word that is written as two.  A word of
  * a few letters, or one that begins with another letter, is another word: cat, car; and
  * so is another digit, and a word where both documents have both elsewhere: causal,
- * casual; and so is a number in Roman letters: XVII, XVIII.
+ * casual; and so is a number in Roman letters: XVII, XVIII.  And so are months, days and
+ * numbers in words that differ by a letter: junio, julio.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -19,6 +20,29 @@
 #define SLIP_OTHER		5		/* ... by which another letter stands there */
 #define SLIP_WORDS		8		/* in a place */
 #define SLIP_BYTES		64		/* of a word */
+
+/*
+ * What months, days of the week, and numbers have where others of the same language have
+ * what stands behind it, and are the same but for a slip; as they are once folded.
+ */
+static const char *const other_facts[][2] = {
+	/* June and July, or other months */
+	{"jun", "jul"}, {"jún", "júl"}, {"jūn", "jūl"}, {"juun", "juul"}, {"iuni", "iuli"},
+	{"huny", "huly"}, {"yuny", "yuly"}, {"ιουν", "ιουλ"}, {"ιούν", "ιούλ"}, {"июн", "июл"},
+	{"юн", "юл"}, {"јун", "јул"}, {"հուն", "հուլ"}, {"ივნ", "ივლ"}, {"יוני", "יולי"},
+	{"يوني", "يولي"}, {"ئازار", "ئایار"}, {"ئىيۇن", "ئىيۇل"},
+	/* days */
+	{"tirsd", "torsd"}, {"שישי", "שלישי"},
+	/* numbers */
+	{"sesent", "setent"}, {"setzè", "setè"}, {"setzen", "seten"}, {"sesd", "sepd"}, {"sesc", "sepc"},
+	{"tond", "tiond"}, {"tend", "tiend"}, {"hat", "hét"}, {"nnegye", "negye"},
+	{"birin", "binin"}, {"девят", "десят"}, {"девет", "десет"}, {"дзевя", "дзеся"},
+	{"дзявя", "дзяся"}, {"devet", "deset"}, {"devát", "desát"}, {"devia", "desia"},
+	{"dziewi", "dziesi"}, {"رابع", "سابع"}, {"هشت", "هفت"}, {"تصد", "تاد"},
+	{"שישית", "שלישית"}, {"חמישי", "חמישים"}, {"חמישית", "חמישים"},
+	{"שישי", "שישים"}, {"שישית", "שישים"}, {"साठव", "सातव"}, {"त\u0940सव", "त\u0940सर"},
+	{"여섯", "다섯"}, {"여섯", "여덟"}
+};
 
 /* Letters of some words, one after the other. */
 typedef struct Letters
@@ -121,6 +145,33 @@ has_word(const SimhashWords *words, const SimhashWord *word)
 	return false;
 }
 
+/* Has a word some letters at a place? */
+static bool
+has_at(const SimhashWords *words, const SimhashWord *word, Size at, const char *letters)
+{
+	return at + strlen(letters) <= word->length &&
+		memcmp(words->forms + word->start + at, letters, strlen(letters)) == 0;
+}
+
+/* Are two words, the same but for a slip, other months, days or numbers? */
+static bool
+are_other_facts(const SimhashWords *x, const SimhashWord *a, const SimhashWords *y,
+				const SimhashWord *b)
+{
+	for (Size i = 0; i < lengthof(other_facts); i++)
+	{
+		const char *const *facts = other_facts[i];
+
+		for (Size at = 0; at < a->length; at++)
+		{
+			if ((has_at(x, a, at, facts[0]) && has_at(y, b, at, facts[1])) ||
+				(has_at(x, a, at, facts[1]) && has_at(y, b, at, facts[0])))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Are the words of a place the same but for slips?  Counts these. */
 bool
 simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
@@ -137,7 +188,8 @@ simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 		if (!collect_letters(x, place->a + i, Min(each, place->na), &a) ||
 			!collect_letters(y, place->b + i, Min(each, place->nb), &b) ||
 			!differ_by_slip(&a, &b) || (is_roman(&a) && is_roman(&b)) ||
-			(each == 1 && has_word(x, &y->list[place->b + i]) && has_word(y, &x->list[place->a + i])))
+			(each == 1 && ((has_word(x, &y->list[place->b + i]) && has_word(y, &x->list[place->a + i])) ||
+						   are_other_facts(x, &x->list[place->a + i], y, &y->list[place->b + i]))))
 			return false;
 	}
 	return true;
