@@ -219,10 +219,15 @@ FROM symbols ORDER BY same, a, b;
 SELECT what, said(a, b), said(a, b || ' Welcome!') AS with_a_word_more
 FROM (SELECT E'Garden rules\n\n' || a || E'\n\n- keep the gate shut\n- feed the ducks\n- pick no plums\n\n' || a AS a FROM edited WHERE edits = 0) AS t,
     LATERAL (VALUES ('head', '## ' || a), ('bullets', replace(a, E'\n- ', E'\n* ')), ('squares', replace(a, E'\n- ', E'\n▪ ')), ('dots', replace(a, E'\n- ', E'\n• ')),
-        ('items', replace(replace(replace(a, '- keep', '1. keep'), '- feed', '2. feed'), '- pick', '3. pick')), ('underlined', replace(a, E'rules\n', E'rules\n============\n')),
+        ('items', replace(replace(replace(a, '- keep', '1. keep'), '- feed', '2. feed'), '- pick', '3. pick')),
+        ('quoted twice', regexp_replace(a, '^ *', '>> ', 'gn')), ('underlined', replace(a, E'rules\n', E'rules\n============\n')),
         ('quoted', '> ' || replace(a, E'\n', E'\n> ')), ('comment of C', '/* ' || replace(a, E'\n', E'\n * ') || E'\n */'), ('of C++', '// ' || replace(a, E'\n', E'\n// ')),
         ('of a shell', '# ' || replace(a, E'\n', E'\n# ')), ('table', replace(a, E'\n- ', E'\n| ')), ('bold', replace(a, 'ducks', '**ducks**')), ('trade mark', a || '™'), ('emoji', a || ' 🦆'),
         ('tags, invisible', replace(a, 'ducks', E'd\U000E0061ucks'))) AS v(what, b);
+-- what stands behind the number of an item is a blank of any kind
+SELECT said(a, replace(a, '. ', E'.\t')) AS tab, said(a, replace(a, '. ', U&'.\00A0')) AS no_break, said(a, regexp_replace(a, '(\d)\.', '(\1)', 'g')) AS brackets,
+       said(a, replace(a, '2. ', E'4.\t')) AS another
+FROM (VALUES (E'1. keep the gate shut\n2. feed the ducks\n3. pick no plums')) AS v (a);
 -- numbers of pages count up, whichever is the first
 SELECT said(string_agg(page || E'\n12' || i || E'\n', '' ORDER BY i), string_agg(page || E'\n34' || i || E'\n', '' ORDER BY i)) AS paged,
        said(string_agg(page || E'\nPage 12' || i || E'\n', '' ORDER BY i), string_agg(page, ' ' ORDER BY i)) AS without,

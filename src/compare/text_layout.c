@@ -323,18 +323,21 @@ read_page(const unsigned char *from, const unsigned char *end, Label *label)
 	return found;
 }
 
-/* Does a line begin with the number of an item, "3." or "3)"? */
+/* Does a line begin with the number of an item, "3.", "3)" or "(3)", and have more? */
 static bool
 read_item(const unsigned char *from, const unsigned char *end, Label *label)
 {
-	const unsigned char *behind = read_number(from, end, &label->number);
+	const unsigned char *behind;
+	const unsigned char *next;
 
-	if (behind == NULL || end - behind < 2 ||
-		(*behind != '.' && *behind != ')') || behind[1] != ' ')
+	from += from < end && *from == '(';
+	behind = read_number(from, end, &label->number);
+	if (behind == NULL || behind == end || (*behind != '.' && *behind != ')'))
 		return false;
 	label->word = *behind;
 	label->end = behind + 1;
-	return true;
+	next = skip(label->end, end, true);
+	return next > label->end && next < end;
 }
 
 /* Note the label that a line may have. */
@@ -384,8 +387,8 @@ is_operator(const unsigned char *from, const unsigned char *end)
 	const char *signs;
 
 	if (next == from || next - from > 2 || skip(next, end, true) < end ||
-		(next - from == 1 && *from == '>'))
-		return false;			/* an empty line that is quoted */
+		(*from == '>' && next[-1] == '>'))
+		return false;			/* an empty line that is quoted, once or twice */
 	signs = next - from == 1 || next[-1] == '=' ? "<>=&|%!^+-*/" : "<>=&|%!^";
 	for (; from < next; from++)
 	{
