@@ -42,7 +42,7 @@ SELECT x, y FROM edited, (VALUES
     ('el 15 de junio', 'el 15 de julio'), ('em junho', 'em julho'), ('cuesta sesenta euros', 'cuesta setenta euros'), ('på tirsdag', 'på torsdag'), ('в девятый раз', 'в десятый раз'),
     ('في يونيو', 'في يوليو'), ('ביוני', 'ביולי'), ('2024. június 3.', '2024. július 3.'), ('tizenhat napja', 'tizenhét napja'), ('den femtonde', 'den femtionde'),
     ('Louis XVII of France', 'Louis XVIII of France'), ('au XVIIe siècle', 'au XVIIIe siècle'),
-    ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)')) AS v (x, y)
+    ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)'), ('if (a && b)', 'if (a b)'), ('rm -r ~/b', 'rm -r /b')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'not%';
 -- ... and an edit of the same words is
 SELECT x, y FROM edited, (VALUES

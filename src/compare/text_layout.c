@@ -478,7 +478,7 @@ means_something(int32 c, Place place)
 		case '~':
 			return !word_before && place.before != '~' && place.before != '.' &&
 				((word_behind && simhash_digit_value(place.behind) < 0) ||
-				 place.behind == '(' || place.behind == '_');
+				 place.behind == '(' || place.behind == '_' || place.behind == '/');
 		case '.':
 			return word_behind && place.before != '.' && !word_before &&
 				simhash_digit_value(place.behind) >= 0;
@@ -658,8 +658,8 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			else if (c == '-' ? is_minus(place) : means_something(c, place))
 			{
 				layout->signs = true;
-				if (c == '.' || c == '_')
-					write_pattern(layout, c);
+				if (c == '.' || c == '_' || (c == '&' && (place.before == '&' || place.behind == '&')))
+					write_pattern(layout, c);	/* no "and" */
 				else
 					*layout->out++ = (unsigned char) c;
 			}
