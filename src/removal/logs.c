@@ -286,14 +286,16 @@ find_columns(RemovalTable *table, Oid oid)
 	TupleDesc	columns = RelationGetDescr(log);
 	List	   *settable = table->settable;
 
-	table->settable = NIL;
+	table->columns = table->settable = NIL;
 	for (int i = 0; i < columns->natts; i++)
 	{
 		char	   *attname = pstrdup(NameStr(TupleDescAttr(columns, i)->attname));
 		String	   *name = makeString(pstrdup(quote_identifier(attname)));
 
-		if (TupleDescAttr(columns, i)->attisdropped || strncmp(attname, table->own, strlen(table->own)) == 0 ||
-			list_member(table->generated, name))
+		if (TupleDescAttr(columns, i)->attisdropped || strncmp(attname, table->own, strlen(table->own)) == 0)
+			continue;
+		table->columns = lappend(table->columns, name);
+		if (list_member(table->generated, name))
 			continue;
 		if (!list_member(settable, name))
 			complain_of_change(table);

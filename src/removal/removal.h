@@ -39,7 +39,7 @@ typedef struct RemovalTable
 	Oid			oid;
 	char	   *name;			/* with its schema, quoted, as all names are;
 								 * those of columns are String nodes */
-	List	   *columns;
+	List	   *columns;		/* for an undo those that its log has */
 	List	   *settable;		/* those that an INSERT can set */
 	List	   *generated;		/* the others */
 	List	   *key;			/* of the primary key, NIL for none */

@@ -260,6 +260,16 @@ take_key(Removal *removal, RemovalKey *key)
 	key->child->moving = list_concat_unique(key->child->moving, key->theirs);
 }
 
+/* For an undo, are the columns of a key in the logs?  Those that are newer come back as a default. */
+static bool
+is_logged(const Removal *removal, const RemovalKey *key)
+{
+	const RemovalTable *child = find_listed(removal, key->table);
+
+	return child != NULL && list_difference(key->theirs, child->columns) == NIL &&
+		list_difference(key->ours, removal->table->columns) == NIL;
+}
+
 /*
  * Lock the children, in one order.  A call that is about to index some of its own waits for
  * another that does, before it has a lock that stops that.
@@ -289,7 +299,7 @@ lock_children(const Removal *removal)
  * Find the foreign keys that refer to the table.  With children rows of others move,
  * and nothing refers to a row when it goes; without them that is left to the server,
  * but for rows of the table itself where there is a log: these go, and come back, one
- * after the other.  For an undo, those of the tables that have a log.
+ * after the other.  For an undo, those that the logs have.
  */
 void
 simhash_removal_find_keys(Removal *removal)
@@ -315,7 +325,7 @@ simhash_removal_find_keys(Removal *removal)
 			(removal->log != NULL || key->own))
 			refuse("%s refers to %s ON DELETE %s, and no log would have its rows: say children => 'move', or 'stay'",
 				   child, removal->table->name, key->action);
-		if (removal->undo ? find_listed(removal, key->table) != NULL : removal->children || logged)
+		if (removal->undo ? is_logged(removal, key) : removal->children || logged)
 			take_key(removal, key);
 		else
 			removal->others = lappend(removal->others, key);
