@@ -418,7 +418,7 @@ check_left(const Removal *removal, const RemovalKey *key, Datum lines)
 		stay_for(key->own ? "own children" : "children");
 }
 
-/* Remove the rows, and keep in the log what they were. */
+/* Remove the rows, keep in the log what they were, and say so in the plan. */
 static void
 remove_rows(Removal *removal, Datum lines)
 {
@@ -434,8 +434,11 @@ remove_rows(Removal *removal, Datum lines)
 		simhash_removal_do(removal, NULL, NULL, lines,
 						   "SELECT FROM {plan} AS p WHERE p.ctid {=} ANY ($1)"
 						   " AND (EXISTS (SELECT FROM {source} AS t WHERE {t has gone} OFFSET 0)"
-						   " OR NOT EXISTS (SELECT FROM {source} AS s WHERE {s has kept} OFFSET 0)) LIMIT 1") > 0)
+						   " OR NOT EXISTS (SELECT FROM {source} AS s WHERE {s has kept} OFFSET 0)) LIMIT 1") > 0 ||
+		simhash_removal_do(removal, NULL, NULL, lines,
+						   "UPDATE {plan} AS p SET done = 'removed' WHERE p.ctid {=} ANY ($1)") < n)
 		stay_for("not removed");
+	removal->done.gone += n;
 }
 
 /*
@@ -463,8 +466,6 @@ carry_out(Removal *removal, Datum lines)
 		check_left(removal, lfirst(lc), lines);
 	removal->done.step++;
 	remove_rows(removal, lines);
-	removal->done.gone += simhash_removal_do(removal, NULL, NULL, lines,
-											 "UPDATE {plan} AS p SET done = 'removed' WHERE p.ctid {=} ANY ($1)");
 }
 
 /* Say in the plan why a line stays. */
