@@ -274,8 +274,8 @@ complain_of_change(const RemovalTable *table)
 }
 
 /*
- * Find the columns of a log that come back to its table: of those that it had, all but the
- * generated ones.  Columns that it has got meanwhile get their defaults, and those of
+ * Find the columns of a log that come back to its table: of those that it had, all but what
+ * is still generated.  Columns that it has got meanwhile get their defaults, and those of
  * clusters what these give a row that arrives.
  */
 static void
@@ -295,11 +295,12 @@ find_columns(RemovalTable *table, Oid oid)
 		if (TupleDescAttr(columns, i)->attisdropped || strncmp(attname, table->own, strlen(table->own)) == 0)
 			continue;
 		table->columns = lappend(table->columns, name);
+		if (list_member(settable, name))
+			table->settable = lappend(table->settable, name);
 		if (list_member(table->generated, name))
 			continue;
 		if (!list_member(settable, name))
 			complain_of_change(table);
-		table->settable = lappend(table->settable, name);
 		if (simhash_clusters_find(relation, attname) == NULL)
 			table->same = lappend(table->same, name);
 	}
