@@ -42,7 +42,7 @@ planner = balls clauses distances hooks key_paths key_prefix selectivity \
 	support
 keys = key_columns key_scan keys
 report = dedup report_table report_texts
-removal = actions apply batch evidence logs tables templates undo
+removal = apply batch evidence logs tables templates undo
 tune = rate tune tune_sample
 pairs = apart components documents pairs prefixes query_rows row_clusters row_families row_groups \
 	row_order row_search similar_rows
@@ -71,7 +71,7 @@ CORE = core/pairs core/blocks core/weights core/fingerprint core/foreign core/te
 wing_objects = $(foreach wing,$(1),$(patsubst %,src/$(wing)/%.o,$($(wing))))
 CORE_OBJS = $(call wing_objects,$(CORE))
 OUR_HEADERS := $(foreach depth,* */* */*/*,$(wildcard $(srcdir)/src/$(depth).h))
-OBJS = src/simhash.o src/arguments.o src/relation.o $(call wing_objects,$(WINGS)) $(CORE_OBJS)
+OBJS = src/simhash.o src/actions.o src/arguments.o src/relation.o $(call wing_objects,$(WINGS)) $(CORE_OBJS)
 
 # The library of lib/, and the program beside it: the part of the core that makes
 # fingerprints of texts.

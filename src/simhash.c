@@ -9,11 +9,11 @@
  */
 #include "simhash.h"
 
+#include "actions.h"
 #include "near/near.h"
 #include "index/hamming.h"
 #include "planner/planner.h"
 #include "query/query.h"
-#include "removal/removal.h"
 
 SIMHASH_MODULE_MAGIC;
 
@@ -26,6 +26,6 @@ _PG_init(void)
 	hamming_init();
 	simhash_install_planner(hamming_costestimate);
 	simhash_near_init();
-	simhash_removal_init();
+	simhash_actions_init();
 	MarkGUCPrefixReserved("simhash");
 }

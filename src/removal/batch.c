@@ -21,7 +21,6 @@ simhash_removal_call(Removal *removal, FunctionCallInfo fcinfo,
 	removal->function = fcinfo->flinfo->fn_oid;
 	removal->relation = PG_GETARG_OID(0);
 	removal->context = CurrentMemoryContext;
-	removal->depth = simhash_removal_depth();
 	removal->atomic = simhash_is_atomic(fcinfo);
 	if (!removal->atomic)
 	{

@@ -96,7 +96,6 @@ typedef struct Removal
 	Oid			log_oid;		/* of an undo */
 	Oid			function;
 	Oid			relation;
-	int			depth;			/* triggers that it is called in */
 	bool		atomic;			/* it may not end the transaction */
 	bool		prepares;		/* it is about to make indexes */
 	MemoryContext context;		/* of the call */
@@ -110,12 +109,6 @@ typedef struct Removal
 	List	   *words;			/* of templates: names and values, by turns */
 	RemovalCounts done;
 } Removal;
-
-/* actions.c */
-extern void simhash_removal_init(void);
-extern int	simhash_removal_depth(void);
-extern const Removal *simhash_removal_watch(const Removal *removal);
-extern Oid	simhash_removal_keep(Oid table);
 
 /* templates.c */
 extern void simhash_removal_word(Removal *removal, const char *name,

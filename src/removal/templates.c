@@ -21,6 +21,7 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
+#include "actions.h"
 #include "fingerprint/fingerprint.h"
 
 /* What a template is about. */
@@ -246,7 +247,8 @@ simhash_removal_try(Removal *removal, Datum lines, void (*act) (Removal *, Datum
 {
 	Attempt		this = {removal, lines, act};
 	RemovalCounts done = removal->done;
-	const Removal *before = simhash_removal_watch(removal);
+	SimhashWatch before = simhash_begin_watch(removal->relation, true, removal->undo ||
+											  removal->children || removal->log != NULL);
 	ErrorData  *volatile error = NULL;
 
 	PG_TRY();
@@ -255,7 +257,7 @@ simhash_removal_try(Removal *removal, Datum lines, void (*act) (Removal *, Datum
 	}
 	PG_FINALLY();
 	{
-		(void) simhash_removal_watch(before);
+		simhash_end_watch(before);
 	}
 	PG_END_TRY();
 	if (error != NULL)

@@ -48,7 +48,7 @@ WINGS = [
     "core/.",
 ]
 SHARED = {name: "simhash.h"
-          for name in ("simhash.h", "compat.h", "arguments.c", "relation.h",
+          for name in ("simhash.h", "compat.h", "actions.h", "actions.c", "arguments.c", "relation.h",
                        "relation.c")}
 
 # Files of PostgreSQL's that comments name.

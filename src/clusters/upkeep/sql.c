@@ -33,7 +33,7 @@
 #include "utils/ruleutils.h"
 #include "utils/typcache.h"
 
-#include "removal/removal.h"
+#include "actions.h"
 
 /* The name of a column, quoted. */
 static const char *
@@ -183,7 +183,7 @@ simhash_upkeep_run_writing(const ClusterCall *call, const char *command, Oid tab
 						   ClusterWriting how)
 {
 	ClusterWriter before = simhash_clusters_begin_writing(table, how);
-	Oid			kept = simhash_removal_keep(table == call->table ? InvalidOid : call->table);
+	SimhashWatch watch = simhash_begin_watch(table == call->table ? InvalidOid : call->table, false, false);
 	uint64		rows = 0;
 
 	PG_TRY();
@@ -192,7 +192,7 @@ simhash_upkeep_run_writing(const ClusterCall *call, const char *command, Oid tab
 	}
 	PG_FINALLY();
 	{
-		(void) simhash_removal_keep(kept);
+		simhash_end_watch(watch);
 		simhash_clusters_end_writing(before);
 	}
 	PG_END_TRY();
