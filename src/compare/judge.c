@@ -67,9 +67,9 @@ static const char negations[] =
 " není nejsou nikdo nikdy žádný žádná žádné žiadny žiadna nije nisu nema nikad nikada "
 " не ни нет никогда никто ничего нельзя без ні немає нема ніколи няма нито никога није "
 " δεν δε μη μην όχι ούτε \u03c0οτέ χωρίσ không chưa chẳng đừng değil yok hiç hiçbir asla "
-" tidak bukan jangan tanpa belum nu fără nici niciodată ei לא אין ללא בלי אסור "
+" tidak bukan jangan tanpa belum nggak nuk არ nu fără nici niciodată ei לא אין ללא בלי אסור "
 " لا لم لن ليس ليست غير بدون دون نه نیست نیستند هیچ نہیں "
-" नह\u0940ं न मत बिना না নেই 안 못 없이 "
+" नह\u0940ं न मत बिना না নেই নয় 안 못 없이 "
 " 不 没 沒 未 非 无 無 勿 否 莫 ";
 
 /*
