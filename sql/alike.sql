@@ -41,6 +41,8 @@ SELECT x, y FROM edited, (VALUES
     ('7 5 mg daily', '75 mg daily'), ('75 mg daily', '75ng daily'), ('costs 5 euros', 'costs 5 million euros'), ('costs 5 euros', 'costs 5 big million euros'), ('costs two euros', 'costs two hundred euros'), ('损失为5元', '损失为5万元'), ('损失为三元', '损失为三百元'),
     ('el 15 de junio', 'el 15 de julio'), ('em junho', 'em julho'), ('cuesta sesenta euros', 'cuesta setenta euros'), ('på tirsdag', 'på torsdag'), ('в девятый раз', 'в десятый раз'),
     ('في يونيو', 'في يوليو'), ('ביוני', 'ביולי'), ('2024. június 3.', '2024. július 3.'), ('tizenhat napja', 'tizenhét napja'), ('den femtonde', 'den femtionde'),
+    ('standardowe wejście', 'standardowe wyjście'), ('ввод данных', 'вывод данных'), ('wpłata gotówki', 'wypłata gotówki'), ('Anreise am Montag', 'Abreise am Montag'), ('Aufgabe', 'Ausgabe'), ('vstup dat', 'výstup dat'), ('ieeja', 'izeja'),
+    ('viento del noreste', 'viento del noroeste'), ('cihaz çalışıyor', 'cihaz çalışmıyor'), ('cihaz işləyir', 'cihaz işləmir'), ('نامه را نوشت', 'نامه را ننوشت'), ('수입하였습니다', '수출하였습니다'), ('parolanız', 'parolasız'), ('금액은 백이십만원입니다', '금액은 백오십만원입니다'), ('열여섯번째로', '열다섯번째로'), ('arkitekturberoende', 'arkitekturoberoende'),
     ('Louis XVII of France', 'Louis XVIII of France'), ('au XVIIe siècle', 'au XVIIIe siècle'),
     ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)'), ('if (a && b)', 'if (a b)'), ('rm -r ~/b', 'rm -r /b')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'not%';
@@ -48,7 +50,7 @@ WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT
 SELECT x, y FROM edited, (VALUES
     ('wow', 'wow!'), ('Attention ! Le', 'Attention Le'), ('~~gone~~', 'gone'), ('Dr.~Smith', 'Dr. Smith'), ('![a picture](b)', 'a picture (b)'),
     ('75 mg daily', '75mg daily'), (E'\n1. of it\n1. it\n1. so\n', E'\n1. of it\n2. it\n3. so\n'), (E'\n- [x] red\n', E'\n- ☑ red\n'),
-    ('costs 5 euros', 'costs 5 good euros'), ('mix two eggs', 'mix two big eggs'), ('mixing', 'miixng'), ('el 15 de junio', 'el 15 de juinio')) AS v (x, y)
+    ('costs 5 euros', 'costs 5 good euros'), ('mix two eggs', 'mix two big eggs'), ('mixing', 'miixng'), ('el 15 de junio', 'el 15 de juinio'), ('standardowe wyjście', 'standardowe wyjśce'), ('수입하였습니다', '수입하엿습니다'), ('анализ новый', 'анализ новй')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'alike%';
 -- words that are put in or left out are no others, nor are slips, and by what counts
 SELECT said(a, 'Dear all, ' || a), said(a, a || ' and so on'), said(a, replace(a, 'wordbb ', '')), said(a, replace(a, 'wordbbc', 'wordbcb')),

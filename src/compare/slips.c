@@ -7,8 +7,9 @@
  * places, a digit that looks like the letter, a word that is written as two.  A word of
  * a few letters, or one that begins with another letter, is another word: cat, car; and
  * so is another digit, and a word where both documents have both elsewhere: causal,
- * casual; and so is a number in Roman letters: XVII, XVIII.  And so are months, days and
- * numbers in words that differ by a letter: junio, julio.
+ * casual; and so is a number in Roman letters: XVII, XVIII.  And so are months, days,
+ * numbers, directions and negations that differ by a letter: junio, julio.  Of a syllable
+ * of Hangul one part may be another.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -21,9 +22,15 @@
 #define SLIP_WORDS		8		/* in a place */
 #define SLIP_BYTES		64		/* of a word */
 
+#define HANGUL_FIRST	0xac00	/* of the syllables of Hangul ... */
+#define HANGUL_SYLLABLES 11172
+#define HANGUL_VOWELS	21
+#define HANGUL_ENDS		28
+
 /*
- * What months, days of the week, and numbers have where others of the same language have
- * what stands behind it, and are the same but for a slip; as they are once folded.
+ * What months, days of the week, numbers, directions and negations have where others of
+ * the same language have what stands behind it, but not this, and are the same but for a
+ * slip; as they are once folded.  What follows ^ begins a word.
  */
 static const char *const other_facts[][2] = {
 	/* June and July, or other months */
@@ -39,9 +46,17 @@ static const char *const other_facts[][2] = {
 	{"birin", "binin"}, {"девят", "десят"}, {"девет", "десет"}, {"дзевя", "дзеся"},
 	{"дзявя", "дзяся"}, {"devet", "deset"}, {"devát", "desát"}, {"devia", "desia"},
 	{"dziewi", "dziesi"}, {"رابع", "سابع"}, {"هشت", "هفت"}, {"تصد", "تاد"},
-	{"שישית", "שלישית"}, {"חמישי", "חמישים"}, {"חמישית", "חמישים"},
-	{"שישי", "שישים"}, {"שישית", "שישים"}, {"साठव", "सातव"}, {"त\u0940सव", "त\u0940सर"},
-	{"여섯", "다섯"}, {"여섯", "여덟"}
+	{"שישית", "שלישית"}, {"חמישים", "חמישי"}, {"חמישית", "חמישים"},
+	{"שישים", "שישי"}, {"שישית", "שישים"}, {"साठव", "सातव"}, {"त\u0940सव", "त\u0940सर"},
+	{"일", "이"}, {"일", "칠"}, {"이", "오"}, {"삼", "사"},
+	/* in and out, on and off, west and east */
+	{"^вы", "^в"}, {"^ви", "^в"}, {"^wy", "^w"}, {"^vý", "^v"}, {"^ie", "^iz"}, {"^an", "^ab"},
+	{"^an", "^av"}, {"^auf", "^aus"}, {"oest", "est"},
+	/* negations */
+	{"mıyor", "ıyor"}, {"miyor", "iyor"}, {"muyor", "uyor"}, {"müyor", "üyor"}, {"mır", "ır"},
+	{"mir", "ir"}, {"mur", "ur"}, {"mür", "ür"}, {"mır", "yır"}, {"mir", "yir"}, {"mur", "yur"},
+	{"mür", "yür"}, {"sız", "nız"}, {"siz", "niz"}, {"suz", "nuz"}, {"süz", "nüz"},
+	{"obero", "bero"}, {"^نن", "^ن"}, {"^oo", "^o"}, {"^uu", "^u"}
 };
 
 /* Letters of some words, one after the other. */
@@ -89,6 +104,22 @@ is_letter(int32 c)
 	return simhash_digit_value(c) < 0;
 }
 
+/* May a letter be typed for another one?  That of Hangul is a part of a syllable. */
+static bool
+is_near_letter(int32 a, int32 b)
+{
+	int32		x = a - HANGUL_FIRST;
+	int32		y = b - HANGUL_FIRST;
+
+	if (!is_letter(a) || !is_letter(b))
+		return false;
+	if (Min(x, y) < 0 || Max(x, y) >= HANGUL_SYLLABLES)
+		return true;
+	return (x % HANGUL_ENDS != y % HANGUL_ENDS) +
+		(x / HANGUL_ENDS % HANGUL_VOWELS != y / HANGUL_ENDS % HANGUL_VOWELS) +
+		(x / HANGUL_ENDS / HANGUL_VOWELS != y / HANGUL_ENDS / HANGUL_VOWELS) <= 1;
+}
+
 /*
  * Do letters differ by a slip at most: one more or less, another one, two that have
  * changed places?  No digit is a slip, unless it looks like the letter.
@@ -114,7 +145,7 @@ differ_by_slip(const Letters *a, const Letters *b)
 			memcmp(&longer->list[i + 1], &other->list[i], rest * sizeof(int32)) == 0;
 	if (memcmp(&longer->list[i + 1], &other->list[i + 1], (rest - 1) * sizeof(int32)) == 0)
 		return look_alike(longer->list[i], other->list[i]) ||
-			(other->n >= SLIP_OTHER && is_letter(longer->list[i]) && is_letter(other->list[i]));
+			(other->n >= SLIP_OTHER && is_near_letter(longer->list[i], other->list[i]));
 	return rest >= 2 && longer->list[i] == other->list[i + 1] &&
 		longer->list[i + 1] == other->list[i] &&
 		is_letter(longer->list[i]) && is_letter(other->list[i]) &&
@@ -145,15 +176,17 @@ has_word(const SimhashWords *words, const SimhashWord *word)
 	return false;
 }
 
-/* Has a word some letters at a place? */
+/* Has a word some letters at a place?  Those behind ^ are at its begin. */
 static bool
 has_at(const SimhashWords *words, const SimhashWord *word, Size at, const char *letters)
 {
+	if (*letters == '^')
+		return at == 0 && has_at(words, word, at, letters + 1);
 	return at + strlen(letters) <= word->length &&
 		memcmp(words->forms + word->start + at, letters, strlen(letters)) == 0;
 }
 
-/* Are two words, the same but for a slip, other months, days or numbers? */
+/* Are two words, the same but for a slip, other facts? */
 static bool
 are_other_facts(const SimhashWords *x, const SimhashWord *a, const SimhashWords *y,
 				const SimhashWord *b)
@@ -164,8 +197,10 @@ are_other_facts(const SimhashWords *x, const SimhashWord *a, const SimhashWords 
 
 		for (Size at = 0; at < a->length; at++)
 		{
-			if ((has_at(x, a, at, facts[0]) && has_at(y, b, at, facts[1])) ||
-				(has_at(x, a, at, facts[1]) && has_at(y, b, at, facts[0])))
+			bool		first = has_at(x, a, at, facts[0]);
+
+			if (first != has_at(y, b, at, facts[0]) &&
+				(first ? has_at(y, b, at, facts[1]) : has_at(x, a, at, facts[1])))
 				return true;
 		}
 	}
