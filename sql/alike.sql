@@ -44,12 +44,14 @@ SELECT x, y FROM edited, (VALUES
     ('standardowe wejście', 'standardowe wyjście'), ('ввод данных', 'вывод данных'), ('wpłata gotówki', 'wypłata gotówki'), ('Anreise am Montag', 'Abreise am Montag'), ('Aufgabe', 'Ausgabe'), ('vstup dat', 'výstup dat'), ('ieeja', 'izeja'),
     ('viento del noreste', 'viento del noroeste'), ('cihaz çalışıyor', 'cihaz çalışmıyor'), ('cihaz işləyir', 'cihaz işləmir'), ('نامه را نوشت', 'نامه را ننوشت'), ('수입하였습니다', '수출하였습니다'), ('parolanız', 'parolasız'), ('금액은 백이십만원입니다', '금액은 백오십만원입니다'), ('열여섯번째로', '열다섯번째로'), ('arkitekturberoende', 'arkitekturoberoende'),
     ('Louis XVII of France', 'Louis XVIII of France'), ('au XVIIe siècle', 'au XVIIIe siècle'),
+    (E'\n- HIV: +\n', E'\n- HIV: -\n'), (E'\n+ HIV: +\n', E'\n+ HIV: -\n'), (E'\n* Thai $\n', E'\n* Thai $$$\n'), (E'\n> prices ↑\n', E'\n> prices ↓\n'), (E'\n# Adria **\n', E'\n# Adria ****\n'), (E'\n| Adria | 5 | - | - |\n', E'\n| Adria | - | - | 5 |\n'),
     ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)'), ('if (a && b)', 'if (a b)'), ('rm -r ~/b', 'rm -r /b')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'not%';
 -- ... and an edit of the same words is
 SELECT x, y FROM edited, (VALUES
     ('wow', 'wow!'), ('Attention ! Le', 'Attention Le'), ('~~gone~~', 'gone'), ('Dr.~Smith', 'Dr. Smith'), ('![a picture](b)', 'a picture (b)'),
     ('75 mg daily', '75mg daily'), (E'\n1. of it\n1. it\n1. so\n', E'\n1. of it\n2. it\n3. so\n'), (E'\n- [x] red\n', E'\n- ☑ red\n'),
+    (E'\n# red #\n', E'\nred\n'), (E'\n| red | it |\n', E'\nred | it\n'), (E'\n(* red *)\n', E'\n/* red */\n'), (E'\n// red //\n', E'\n**red**\n'), (E'\n• red •\n', E'\nred\n'),
     ('costs 5 euros', 'costs 5 good euros'), ('mix two eggs', 'mix two big eggs'), ('mixing', 'miixng'), ('el 15 de junio', 'el 15 de juinio'), ('standardowe wyjście', 'standardowe wyjśce'), ('수입하였습니다', '수입하엿습니다'), ('анализ новый', 'анализ новй')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'alike%';
 -- words that are put in or left out are no others, nor are slips, and by what counts

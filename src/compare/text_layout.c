@@ -247,24 +247,26 @@ skip_leaders(const unsigned char *from, const unsigned char *end)
 	}
 }
 
-/* Where a line ends, before blanks and what closes it, as it has a leader or not. */
+/*
+ * Where a line ends, before blanks and a sign that closes it, as one that it begins with.
+ * Another one at its end says something: "- HIV: +".
+ */
 static const unsigned char *
-skip_trailers(const unsigned char *from, const unsigned char *end, bool led)
+skip_trailers(const unsigned char *first, const unsigned char *from, const unsigned char *end)
 {
-	for (;;)
-	{
-		const unsigned char *last;
+	const unsigned char *last;
+	Size		length;
 
-		while (end > from && end[-1] <= ' ')
-			end--;
-		for (last = end; last > from && last[-1] > ' '; last--)
-			;
-		if (last == from || !is_leader(last, end) ||
-			!(led || strchr("*|-#", *last) != NULL) ||
-			(*last == '*' && end - last >= 3))	/* of a hotel */
-			return end;
-		end = last;
-	}
+	while (end > from && end[-1] <= ' ')
+		end--;
+	for (last = end; last > from && last[-1] > ' '; last--)
+		;
+	if (last == from || !is_leader(last, end) ||
+		(*last == '*' && end - last >= 2))	/* of a hotel */
+		return end;
+	(void) sh_utf8_decode(last, end, &length);
+	return strchr("*|-#", *last) != NULL || (*last != '+' && memcmp(first, last, length) == 0) ?
+		last : end;
 }
 
 /* Read a number of few digits; returns what is behind it, or NULL. */
@@ -584,7 +586,7 @@ write_run(Layout *layout, const unsigned char *from, const unsigned char *end,
 		*layout->out++ = ' ';
 	else
 		write_sign(layout, kind == NULL ? 0x2500 :
-				   0x4dc0 + 8 * (int32) (kind - kinds) + (int32) Min(n - 3, 7));
+				   0x4dc0 + 8 * (int32) (kind - kinds) + (int32) Min(n - 2, 7));
 	return n;
 }
 
@@ -638,7 +640,8 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			*layout->out++ = ' ';
 		else if ((c == ',' || c == ';') && is_empty_field(start, from, end))
 			write_sign(layout, SIMHASH_BAR_SIGN);
-		else if (c < 0x80 && c != ',' && c != ';' && count_equal(from, end) >= 3)
+		else if (c < 0x80 && c != ',' && c != ';' &&
+				 count_equal(from, end) >= (c == '*' && is_blank(place.before) && is_blank(next_character(from + 2, end)) ? 2 : 3))
 			length = write_run(layout, from, end, place);
 		else if (tick != 0)
 		{
@@ -708,7 +711,7 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 			label++;
 		}
 		if (has_word(start, end))
-			write_signs(&layout, start, skip_trailers(start, end, start > first));
+			write_signs(&layout, start, skip_trailers(first, start, end));
 		else if (is_operator(first, end))
 			write_signs(&layout, first, end);
 	}
