@@ -261,12 +261,13 @@ skip_trailers(const unsigned char *first, const unsigned char *from, const unsig
 		end--;
 	for (last = end; last > from && last[-1] > ' '; last--)
 		;
-	if (last == from || !is_leader(last, end) ||
-		(*last == '*' && end - last >= 2))	/* of a hotel */
-		return end;
 	(void) sh_utf8_decode(last, end, &length);
-	return strchr("*|-#", *last) != NULL || (*last != '+' && memcmp(first, last, length) == 0) ?
-		last : end;
+	if (*last == '*')
+		length = (Size) (end - last);	/* of a hotel, if it has more than one */
+	if (last == from || !is_leader(last, end))
+		return end;
+	return (length == 1 && strchr("*|-#", *last) != NULL) ||
+		(*last != '+' && memcmp(first, last, length) == 0) ? last : end;
 }
 
 /* Read a number of few digits; returns what is behind it, or NULL. */
