@@ -415,15 +415,17 @@ TABLE votes;
 -- longer generated as it was.
 CREATE TABLE talks (n int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
 INSERT INTO talks SELECT n, body() FROM generate_series(1, 2) AS n;
-CREATE TABLE chairs (n int PRIMARY KEY, talk int REFERENCES talks);
+CREATE TABLE chairs (n int PRIMARY KEY, talk int REFERENCES talks, twice int GENERATED ALWAYS AS (2 * talk) STORED);
 INSERT INTO chairs VALUES (1, 1), (2, 2);
 SELECT run('talks', 'plan_talks', log => 'gone_talks');
 ALTER TABLE talks ADD code int UNIQUE, ADD before int DEFAULT 1 REFERENCES talks;
 ALTER TABLE chairs ADD code int REFERENCES talks (code), ADD next int DEFAULT 1 REFERENCES talks;
 ALTER TABLE talks ALTER fp DROP EXPRESSION;
+ALTER TABLE chairs ALTER twice DROP EXPRESSION;
 SELECT put_back('gone_talks', 'plan_talks');
 SELECT n, before, fp = minhash(body) AS same FROM talks ORDER BY n;
 TABLE chairs ORDER BY n;
+SELECT n, talk, twice, "simhash action" FROM gone_talks_chairs_1;
 
 -- no row goes of whose line a trigger makes another one, as by a removal of its own
 CREATE FUNCTION edit() RETURNS trigger LANGUAGE plpgsql AS

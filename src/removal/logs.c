@@ -259,7 +259,7 @@ find_named(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table %s, which the comment of the log names, is not there", name),
-				 errhint("If it has been renamed, or its schema, write its name into the comment.")));
+				 errhint("If it has been renamed, or its schema, write its name into the comment; if it has been dropped, take it out.")));
 	return oid;
 }
 
@@ -270,7 +270,7 @@ complain_of_change(const RemovalTable *table)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("%s has another primary key, or other columns, than it had", table->name),
-			 errhint("The log has what it had: see %s.", table->log)));
+			 errhint("Rename or drop columns of the log, %s, likewise, and in the comment.", table->log)));
 }
 
 /*

@@ -88,14 +88,15 @@ put_back(Removal *removal, const RemovalTable *table, Datum lines)
 						   these) < came)
 		ereport(ERROR,
 				(errcode(ERRCODE_CHECK_VIOLATION),
-				 errmsg("a trigger of %s alters rows that come back, or takes them away, or a policy hides them", table->name)));
+				 errmsg("a trigger of %s alters rows that come back, or takes them away, or a policy hides them, or its columns have other types than those of %s",
+						table->name, table->log)));
 	*(table == removal->table ? &removal->done.gone : &removal->done.dropped) += came;
 }
 
 /*
  * Have rows that moved refer to what they did, where nobody has touched that since: of
- * several keys each for itself.  What was edited meanwhile besides, or by triggers, is
- * told by the line, which stays as "back".
+ * several keys each for itself.  What was edited meanwhile besides, or by triggers, or is
+ * no longer generated, is told by the line, which stays as "back".
  */
 static void
 move_back(Removal *removal, const RemovalTable *table, Datum lines)
@@ -117,7 +118,7 @@ move_back(Removal *removal, const RemovalTable *table, Datum lines)
 	removal->done.moved += n;
 	(void) simhash_removal_do(removal, table, NULL, lines,
 							  "DELETE FROM {log} AS l USING {to} AS t WHERE " MOVED " AND {key|t.@1 @2 l.@1| AND }"
-							  " AND " SAME("{same|t.@1}", "{same|l.@1}"));
+							  " AND " SAME("{settable|t.@1}", "{settable|l.@1}"));
 	(void) simhash_removal_do(removal, table, NULL, lines,
 							  "UPDATE {log} AS l SET {action} = 'back' FROM {to} AS t WHERE " MOVED
 							  " AND {key|t.@1 @2 l.@1| AND }"
@@ -255,7 +256,7 @@ undo_plan(void *context)
 				(errmsg("lines that could not be put back, and stay in the log: " INT64_FORMAT, undo->left),
 				 undo->refused != NULL ? errdetail("The first was refused: %s", undo->refused) :
 				 errdetail("Their rows have changed since, triggers left them out, or what they referred to did not come back."),
-				 errhint("Take away what is in their place, such as a row of the same key, disable guards and other triggers that refuse or alter rows, and call it again.")));
+				 errhint("Take away what is in their place, such as a row of the same key, disable guards and other triggers that refuse or alter rows, alter types in the log as in the table, and call it again.")));
 }
 
 /*
