@@ -308,6 +308,29 @@ DROP TABLE stated, lowered CASCADE;
 DROP DOMAIN some_text;
 
 ----------------------------------------
+-- groups whose values have NULL in them, and of a domain over an enum
+----------------------------------------
+
+CREATE TYPE place AS (country text, city text);
+CREATE TYPE tongue AS ENUM ('en', 'no');
+CREATE DOMAIN known_tongue AS tongue;
+CREATE TABLE placed (id int, fp bigint, place place, tongue known_tongue);
+INSERT INTO placed VALUES (1, 0, '(no,)', 'no'), (2, 1, '(no,)', 'no'), (3, 0, NULL, 'no');
+CALL simhash_add_clusters('placed', 'fp', 3, within => '{place, tongue}');
+INSERT INTO placed VALUES (4, 0, '(,)', 'no');
+SELECT id, cluster FROM placed ORDER BY id;
+ALTER TABLE placed DISABLE TRIGGER USER;
+UPDATE placed SET tongue = 'en' WHERE id = 2;
+ALTER TABLE placed ENABLE TRIGGER USER;
+SELECT * FROM simhash_check_clusters('placed');
+CALL simhash_mend_clusters('placed');
+SELECT * FROM simhash_check_clusters('placed');
+SELECT id, cluster FROM placed ORDER BY id;
+DROP TABLE placed CASCADE;
+DROP DOMAIN known_tongue;
+DROP TYPE tongue, place;
+
+----------------------------------------
 -- an expression that drops a table where the document of a star is looked for
 ----------------------------------------
 

@@ -261,9 +261,9 @@ write_rows(const ClusterCall *call, const char *within, const char *condition,
 
 	return simhash_upkeep_sql(call, theirs ?
 							  "SELECT t.ctid, t.{star fingerprint}%s%s{star group|, t.@1|} FROM ONLY {clusters} AS t"
-							  " WHERE t.{star fingerprint} IS NOT NULL{star group| AND t.@1 IS NOT NULL|}%s AND t.{id} {>} 0 ORDER BY t.{id}%s" :
+							  " WHERE t.{star fingerprint} IS NOT NULL{star group| AND t.@1 IS DISTINCT FROM NULL|}%s AND t.{id} {>} 0 ORDER BY t.{id}%s" :
 							  "SELECT {key of t}, t.{fingerprint}%s%s{group|, t.@1|} FROM {rows} AS t"
-							  " WHERE t.{fingerprint} IS NOT NULL{group| AND t.@1 IS NOT NULL|}%s%s",
+							  " WHERE t.{fingerprint} IS NOT NULL{group| AND t.@1 IS DISTINCT FROM NULL|}%s%s",
 							  document, within == NULL ? "" : psprintf(", %s", within),
 							  condition == NULL ? "" : psprintf(" AND %s", condition),
 							  call->parted && !theirs ? " ORDER BY t.tableoid, t.ctid" : "");
@@ -300,7 +300,7 @@ column_of(Oid table, AttrNumber column, const char *alias)
 					quote_identifier(get_attname(table, column, false)));
 }
 
-/* The type of a column of fingerprints, which our function takes exactly. */
+/* The base type of a column, which our function and operators of enums take exactly. */
 static char *
 write_type(Oid table, AttrNumber column)
 {
@@ -328,12 +328,13 @@ write_not_near(const ClusterCall *call)
 	initStringInfo(&group);
 	for (int i = 0; i < near->ngroup; i++)
 	{
-		Oid			type = get_atttype(call->table, near->group[i]);
+		Oid			type = getBaseType(get_atttype(call->table, near->group[i]));
+		char	   *base = write_type(call->table, near->group[i]);
 
 		appendStringInfoString(&group, " AND ");
-		generate_operator_clause(&group, column_of(call->table, near->group[i], "d"), type,
+		generate_operator_clause(&group, psprintf("%s::%s", column_of(call->table, near->group[i], "d"), base), type,
 								 lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr,
-								 column_of(terms->clusters, terms->group[i], "t"), type);
+								 psprintf("%s::%s", column_of(terms->clusters, terms->group[i], "t"), base), type);
 	}
 	return simhash_upkeep_sql(call, "EXISTS (SELECT FROM ONLY {clusters} AS t WHERE t.{id} {=} d.{cluster}"
 							  " AND ({schema}.hamming(d.{fingerprint}::%s, t.{star fingerprint}::%s) {<} %d%s) IS NOT TRUE)",
@@ -347,7 +348,7 @@ char	   *
 simhash_upkeep_rows(const ClusterCall *call, ClusterRows which,
 					const char *argument)
 {
-	char	   *fit = simhash_upkeep_sql(call, "d.{fingerprint} IS NOT NULL{group| AND d.@1 IS NOT NULL|}");
+	char	   *fit = simhash_upkeep_sql(call, "d.{fingerprint} IS NOT NULL{group| AND d.@1 IS DISTINCT FROM NULL|}");
 
 	switch (which)
 	{
