@@ -197,10 +197,12 @@ typedef struct SimhashMember
 								 * if it is too different from the base */
 } SimhashMember;
 
+/* text_labels.c */
+extern int32 simhash_digit_value(int32 c);
+
 /* text_layout.c */
 extern Size simhash_leave_layout(const unsigned char *from, Size length,
 								 unsigned char *out, bool *signs);
-extern int32 simhash_digit_value(int32 c);
 
 /* read_document.c */
 extern ShFeatures simhash_read_features(const SimhashComparison *comparison, ShBag *bag,

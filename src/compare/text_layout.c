@@ -16,12 +16,7 @@
  *	- So is a run of three equal signs or more, "----", but for a grade, "$$$";
  *	  brackets, quotes, commas and whatever else a sentence is written with; a "*" or
  *	  "_" that has no word on one side, as emphasis; a hyphen between words.
- *	- Numbers of pages and items count up: a line that has but a number, with a word or
- *	  two, or the number that an item begins with, is layout if the next or the last
- *	  line of the kind has the next or the last number.  Between two pages there is
- *	  some text, and nothing else of their lines differs: rows of a table count up, too.
- *	  Items begin with 1, or 0: days of a month, and years, are written as they are.  A
- *	  sign stands for the number of a page, so that another one there is seen.
+ *	- So are numbers of pages and of items, which count up (text_labels.c).
  *	- What is left means something: operators, signs of currencies, "-" before a
  *	  number or a word, "!" that negates, "." before a digit, "_" and "#" within names.
  *	  Other symbols, as emoji, a tick, an empty field of a table, and a dash or a slash by
@@ -34,28 +29,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "compare/compare.h"
+#include "compare/text_lines.h"
 
 #include <utf8proc.h>
-
-#define LABEL_DIGITS	6		/* digits of a number of a page or an item */
-#define LABEL_WORDS		3		/* words and numbers of a line of such a
-								 * number */
-#define LABEL_APART		128		/* bytes between the lines of two pages */
-#define YEAR_FIRST		1900	/* no numbers of pages */
-#define YEAR_LAST		2100
-
-/* A line that may begin with the number of an item, or be that of a page. */
-typedef struct Label
-{
-	const unsigned char *line;
-	const unsigned char *end;	/* of what is left out */
-	bool		item;
-	uint64		word;			/* what is in the line besides, hashed */
-	int32		number;
-	int32		first;			/* of those that count up to it */
-	bool		counts;			/* up: it is layout */
-} Label;
 
 /* A text that is being read. */
 typedef struct Layout
@@ -63,9 +39,6 @@ typedef struct Layout
 	const unsigned char *end;	/* of the text */
 	unsigned char *out;
 	bool		signs;			/* some were written */
-	Label	   *labels;
-	uint32		n;				/* of the labels */
-	uint32		room;
 } Layout;
 
 /* The character before or behind a place, or a blank. */
@@ -75,28 +48,11 @@ typedef struct Place
 	int32		behind;
 } Place;
 
-/* Is a code point part of a word? */
-static inline bool
-is_of_word(int32 c)
-{
-	if (c < 0x80)
-		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-	c = sh_classify(c) & ~SH_INERT;
-	return c == SH_WORD || c == SH_IDEOGRAPHIC || c == SH_PHONETIC || c == SH_MARK;
-}
-
 /* Is a character as if it were not there? */
 static inline bool
 is_ignored(int32 c)
 {
 	return c >= 0x80 && (sh_classify(c) & ~SH_INERT) == SH_IGNORED;
-}
-
-/* Is it nothing but a distance between others? */
-static inline bool
-is_blank(int32 c)
-{
-	return c <= ' ' || c == 0xa0 || c == 0x3000 || (c >= 0x2000 && c <= 0x200a);
 }
 
 /* Is it a dash, or a minus? */
@@ -105,27 +61,6 @@ is_dash(int32 c)
 {
 	return c == '-' || c == 0x2212 ||
 		(c >= 0x80 && utf8proc_category(c) == UTF8PROC_CATEGORY_PD);
-}
-
-/*
- * The value of a decimal digit, of whatever script; of another number the code
- * point; -1 if it is none.  Unicode has the ten of a script in a row, and none
- * in Han.
- */
-int32
-simhash_digit_value(int32 c)
-{
-	int32		n = 0;
-	utf8proc_category_t category;
-
-	if (c < 0xb2 || (c > 0x3400 && c < 0xa620))
-		return c >= '0' && c <= '9' ? c - '0' : -1;
-	category = utf8proc_category(c);
-	if (category != UTF8PROC_CATEGORY_ND)
-		return category == UTF8PROC_CATEGORY_NL || category == UTF8PROC_CATEGORY_NO ? c : -1;
-	while (n < 10 && utf8proc_category(c - n) == UTF8PROC_CATEGORY_ND)
-		n++;
-	return (n - 1) % 10;
 }
 
 /* The end of a line, which may be that of the text. */
@@ -137,17 +72,6 @@ find_line_end(const unsigned char *from, const unsigned char *end)
 	return feed == NULL ? end : feed;
 }
 
-/* The first character from a place on that is blank, or that is not. */
-static const unsigned char *
-skip(const unsigned char *from, const unsigned char *end, bool blanks)
-{
-	Size		length;
-
-	while (from < end && is_blank(sh_utf8_decode(from, end, &length)) == blanks)
-		from += length;
-	return from;
-}
-
 /* Has a stretch a character of a word? */
 static bool
 has_word(const unsigned char *from, const unsigned char *end)
@@ -156,7 +80,7 @@ has_word(const unsigned char *from, const unsigned char *end)
 
 	for (; from < end; from += length)
 	{
-		if (is_of_word(sh_utf8_decode(from, end, &length)))
+		if (simhash_is_of_word(sh_utf8_decode(from, end, &length)))
 			return true;
 	}
 	return false;
@@ -238,10 +162,10 @@ skip_leaders(const unsigned char *from, const unsigned char *end)
 	{
 		const unsigned char *next;
 
-		from = skip(from, end, true);
-		next = skip(from, end, false);
+		from = simhash_skip(from, end, true);
+		next = simhash_skip(from, end, false);
 		if (!is_leader(from, next) || read_tick(from, end, true) != 0 ||
-			(*from == '$' && begins_with_digit(skip(next, end, true), end)))
+			(*from == '$' && begins_with_digit(simhash_skip(next, end, true), end)))
 			return from;
 		from = next;
 	}
@@ -270,126 +194,14 @@ skip_trailers(const unsigned char *first, const unsigned char *from, const unsig
 		(*last != '+' && memcmp(first, last, length) == 0) ? last : end;
 }
 
-/* Read a number of few digits; returns what is behind it, or NULL. */
-static const unsigned char *
-read_number(const unsigned char *from, const unsigned char *end, int32 *number)
-{
-	Size		length;
-	int			digits = 0;
-
-	*number = 0;
-	for (; from < end; from += length)
-	{
-		int32		c = sh_utf8_decode(from, end, &length);
-		int32		value = is_of_word(c) ? simhash_digit_value(c) : 10;
-
-		if (value < 0 || value > 9)
-			return digits > 0 && value >= 0 ? from : NULL;
-		if (++digits > LABEL_DIGITS)
-			return NULL;
-		*number = *number * 10 + value;
-	}
-	return digits > 0 ? from : NULL;
-}
-
-/*
- * Is a line but a number, with a word or two?  Then it is the label of a page, of
- * such words; another number is one of them, as that of all pages.
- */
-static bool
-read_page(const unsigned char *from, const unsigned char *end, Label *label)
-{
-	int			words = 0;
-	bool		within = false;
-	bool		found = false;
-	Size		length;
-
-	label->word = 0;
-	for (; from < end; from += length)
-	{
-		int32		c = sh_utf8_decode(from, end, &length);
-		const unsigned char *behind = NULL;
-
-		if (is_of_word(c) && !within)
-		{
-			if (++words > LABEL_WORDS)
-				return false;
-			behind = found ? NULL : read_number(from, end, &label->number);
-		}
-		within = is_of_word(c);
-		found |= behind != NULL;
-		if (behind != NULL)
-			length = (Size) (behind - from);
-		else if (!is_blank(c))
-			label->word = label->word * SH_SCRAMBLE + (uint64) c;
-	}
-	return found;
-}
-
-/* Does a line begin with the number of an item, "3.", "3)" or "(3)", and have more? */
-static bool
-read_item(const unsigned char *from, const unsigned char *end, Label *label)
-{
-	const unsigned char *behind;
-	const unsigned char *next;
-
-	from += from < end && *from == '(';
-	behind = read_number(from, end, &label->number);
-	if (behind == NULL || behind == end || (*behind != '.' && *behind != ')'))
-		return false;
-	label->word = *behind;
-	label->end = behind + 1;
-	next = skip(label->end, end, true);
-	return next > label->end && next < end;
-}
-
-/* Note the label that a line may have. */
-static void
-note_label(Layout *layout, const unsigned char *from, const unsigned char *end)
-{
-	Label		label = {.line = from,.end = end};
-
-	label.item = read_item(from, end, &label);
-	if (!label.item && (end - from > 64 || !read_page(from, end, &label)))
-		return;
-	simhash_make_room(layout->labels, layout->n, layout->room, 64);
-	layout->labels[layout->n++] = label;
-}
-
-/* For each label, whether the last or next one of its kind has the last or next number. */
-static void
-find_counting(Layout *layout)
-{
-	Label	   *last[2] = {NULL, NULL};
-
-	for (uint32 i = 0; i < layout->n; i++)
-	{
-		Label	   *label = &layout->labels[i];
-		Label	   *before = last[label->item];
-
-		label->first = label->number;
-		if (before != NULL && before->word == label->word &&
-			(before->number + 1 == label->number ||
-			 (label->item && label->number == before->number && label->number <= 1)) &&
-			(label->item ||
-			 label->line - skip(before->end, label->line, true) >= LABEL_APART))
-		{
-			label->first = before->first;
-			if (label->item ? label->first <= 1 : label->number < YEAR_FIRST || label->number > YEAR_LAST)
-				before->counts = label->counts = true;
-		}
-		last[label->item] = label;
-	}
-}
-
 /* Is a line, from its first sign on, an operator by itself? */
 static bool
 is_operator(const unsigned char *from, const unsigned char *end)
 {
-	const unsigned char *next = skip(from, end, false);
+	const unsigned char *next = simhash_skip(from, end, false);
 	const char *signs;
 
-	if (next == from || next - from > 2 || skip(next, end, true) < end ||
+	if (next == from || next - from > 2 || simhash_skip(next, end, true) < end ||
 		(*from == '>' && next[-1] == '>'))
 		return false;			/* an empty line that is quoted, once or twice */
 	signs = next - from == 1 || next[-1] == '=' ? "<>=&|%!^+-*/" : "<>=&|%!^";
@@ -422,8 +234,8 @@ write_pattern(Layout *layout, int32 c)
 static bool
 is_minus(Place place)
 {
-	return !is_of_word(place.before) && place.before != ')' && !is_dash(place.before) &&
-		(is_of_word(place.behind) || (place.behind < 0x80 && place.behind > ' ' && strchr("<>=+$&", place.behind) != NULL) ||
+	return !simhash_is_of_word(place.before) && place.before != ')' && !is_dash(place.before) &&
+		(simhash_is_of_word(place.behind) || (place.behind < 0x80 && place.behind > ' ' && strchr("<>=+$&", place.behind) != NULL) ||
 		 (place.behind >= 0x80 && (utf8proc_category(place.behind) == UTF8PROC_CATEGORY_SC ||
 								   utf8proc_category(place.behind) == UTF8PROC_CATEGORY_SM)));
 }
@@ -435,10 +247,10 @@ is_minus(Place place)
 static int32
 lone_sign(int32 c, Place place)
 {
-	if ((!is_blank(place.before) || !is_blank(place.behind)) &&
+	if ((!simhash_is_blank(place.before) || !simhash_is_blank(place.behind)) &&
 		!((c == '*' || c == '/' || c == '-') &&
-		  (((place.before == ')' || place.before == ']') && is_of_word(place.behind)) ||
-		   (is_of_word(place.before) && place.behind == '('))))
+		  (((place.before == ')' || place.before == ']') && simhash_is_of_word(place.behind)) ||
+		   (simhash_is_of_word(place.before) && place.behind == '('))))
 		return 0;
 	return c == '*' ? 0x2573 : c == '/' ? 0x2571 : c == '|' ? SIMHASH_BAR_SIGN : is_dash(c) ? 0x2500 : 0;
 }
@@ -447,8 +259,8 @@ lone_sign(int32 c, Place place)
 static bool
 means_something(int32 c, Place place)
 {
-	bool		word_before = is_of_word(place.before);
-	bool		word_behind = is_of_word(place.behind);
+	bool		word_before = simhash_is_of_word(place.before);
+	bool		word_behind = simhash_is_of_word(place.behind);
 
 	switch (c)
 	{
@@ -501,7 +313,7 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 		*layout->out++ = '0' + value;
 		return;
 	}
-	if (is_of_word(c))
+	if (simhash_is_of_word(c))
 	{
 		/*
 		 * one that becomes a plain digit or letter, but stands higher or
@@ -538,7 +350,7 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 		write_sign(layout, 0x2612); /* another tick */
 		return;
 	}
-	layout->signs |= !is_of_word(c);
+	layout->signs |= !simhash_is_of_word(c);
 	memcpy(layout->out, bytes, length);
 	layout->out += length;
 }
@@ -582,8 +394,8 @@ write_run(Layout *layout, const unsigned char *from, const unsigned char *end,
 	Size		n = count_equal(from, end);
 
 	if ((kind == NULL && !(*from == '-' && n == 3)) ||
-		is_of_word(next_character(from + n, end)) ||
-		!(is_blank(place.before) || simhash_digit_value(place.before) >= 0))
+		simhash_is_of_word(next_character(from + n, end)) ||
+		!(simhash_is_blank(place.before) || simhash_digit_value(place.before) >= 0))
 		*layout->out++ = ' ';
 	else
 		write_sign(layout, kind == NULL ? 0x2500 :
@@ -627,7 +439,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		int32		tick;
 
 		length = 1;
-		if (c <= ' ' || (c < 0x80 && is_of_word(c)))
+		if (c <= ' ' || (c < 0x80 && simhash_is_of_word(c)))
 		{
 			*layout->out++ = (unsigned char) Max(c, ' ');
 			place.before = c;
@@ -636,13 +448,13 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		c = sh_utf8_decode(from, end, &length);
 		if (is_ignored(c))
 			continue;			/* nobody looks behind it again and again */
-		tick = is_blank(place.before) ? read_tick(from, end, from == start) : 0;
+		tick = simhash_is_blank(place.before) ? read_tick(from, end, from == start) : 0;
 		if (c < 0)
 			*layout->out++ = ' ';
 		else if ((c == ',' || c == ';') && is_empty_field(start, from, end))
 			write_sign(layout, SIMHASH_BAR_SIGN);
 		else if (c < 0x80 && c != ',' && c != ';' &&
-				 count_equal(from, end) >= (c == '*' && is_blank(place.before) && is_blank(next_character(from + 2, end)) ? 2 : 3))
+				 count_equal(from, end) >= (c == '*' && simhash_is_blank(place.before) && simhash_is_blank(next_character(from + 2, end)) ? 2 : 3))
 			length = write_run(layout, from, end, place);
 		else if (tick != 0)
 		{
@@ -684,14 +496,15 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 					 bool *signs)
 {
 	Layout		layout = {.end = from + length,.out = out};
+	SimhashLabels labels = {NULL, 0, 0};
 	uint32		label = 0;
 
 	for (const unsigned char *line = from, *end; line < layout.end; line = end + 1)
 	{
 		end = find_line_end(line, layout.end);
-		note_label(&layout, skip_leaders(line, end), end);
+		simhash_note_label(&labels, skip_leaders(line, end), end);
 	}
-	find_counting(&layout);
+	simhash_find_counting(&labels);
 	for (const unsigned char *line = from, *end; line < layout.end; line = end + 1)
 	{
 		const unsigned char *first;
@@ -699,14 +512,14 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 
 		CHECK_FOR_INTERRUPTS();
 		end = find_line_end(line, layout.end);
-		first = skip(line, end, true);
+		first = simhash_skip(line, end, true);
 		start = skip_leaders(first, end);
-		if (label < layout.n && layout.labels[label].line == start)
+		if (label < labels.n && labels.list[label].line == start)
 		{
-			if (layout.labels[label].counts)
+			if (labels.list[label].counts)
 			{
-				start = layout.labels[label].end;
-				if (!layout.labels[label].item)
+				start = labels.list[label].end;
+				if (!labels.list[label].item)
 					write_sign(&layout, SIMHASH_LABEL_SIGN);
 			}
 			label++;
@@ -716,8 +529,8 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 		else if (is_operator(first, end))
 			write_signs(&layout, first, end);
 	}
-	if (layout.labels != NULL)
-		pfree(layout.labels);
+	if (labels.list != NULL)
+		pfree(labels.list);
 	*signs = layout.signs;
 	return (Size) (layout.out - out);
 }
