@@ -452,7 +452,11 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		if (c < 0)
 			*layout->out++ = ' ';
 		else if ((c == ',' || c == ';') && is_empty_field(start, from, end))
+		{
 			write_sign(layout, SIMHASH_BAR_SIGN);
+			if (from + 1 == end && place.before == c)	/* behind it, too */
+				write_sign(layout, SIMHASH_BAR_SIGN);
+		}
 		else if (c < 0x80 && c != ',' && c != ';' &&
 				 count_equal(from, end) >= (c == '*' && simhash_is_blank(place.before) && simhash_is_blank(next_character(from + 2, end)) ? 2 : 3))
 			length = write_run(layout, from, end, place);

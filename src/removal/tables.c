@@ -173,7 +173,7 @@ simhash_removal_table(Removal *removal, Oid oid)
 
 /*
  * Find the table and the plan, and how rows are told by lines of it.  Our functions
- * stay where they are, too.
+ * are not dropped, either; SET SCHEMA waits for no lock.
  */
 void
 simhash_removal_find_table(Removal *removal)
