@@ -69,6 +69,18 @@ is_watched(const QueryDesc *query)
 		(watched.others || whole(changed_by(query)) == whole(watched.table));
 }
 
+/* Fail, since an action would change rows of a table. */
+static void
+refuse_action(Oid changed)
+{
+	const char *name = simhash_quoted_name(changed);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_RESTRICT_VIOLATION),
+			 errmsg("a foreign key would change rows of %s", name),
+			 errhint("Drop the key, or make it one that does nothing ON DELETE and ON UPDATE.")));
+}
+
 /* ExecutorStart_hook: have the rows counted that an action finds. */
 static void
 start(QueryDesc *query, int flags)
@@ -91,14 +103,10 @@ finish(QueryDesc *query)
 	if (is_watched(query))
 	{
 		const PlanState *source = outerPlanState(query->planstate);
-		const char *name = simhash_quoted_name(changed_by(query));
 
 		if (query->estate->es_processed > 0 ||
 			(source != NULL && source->instrument != NULL && source->instrument->tuplecount > 0))
-			ereport(ERROR,
-					(errcode(ERRCODE_RESTRICT_VIOLATION),
-					 errmsg("a foreign key would change rows of %s", name),
-					 errhint("Drop the key, or make it one that does nothing ON DELETE and ON UPDATE.")));
+			refuse_action(changed_by(query));
 	}
 	if (previous_finish)
 		previous_finish(query);
