@@ -125,6 +125,23 @@ SELECT count(*) AS rows, count(DISTINCT cluster) AS clusters, min(similarity) >=
 FROM crowd_stars('alike') AS s
 FULL JOIN simhash_clusters('SELECT id, fp, site, body FROM crowd', 8, 'star', min_size => 1,
                            document => 'body') AS c ON c.id = s.id;
+-- what similar pairs connect, three texts that move on: each row is similar to one before
+-- it and one after it; the index of rare features holds all rows, or some at a time
+CREATE TABLE moving AS
+SELECT n * 7919 % 3001 AS id, 1::bigint << n % 7 AS fp,
+       (SELECT string_agg(format('w%s_%s', n % 3, i), ' ' ORDER BY i)
+        FROM generate_series(n / 3 * 5, n / 3 * 5 + 59) AS i) AS body
+FROM generate_series(1, 3000) AS n;
+CREATE FUNCTION connect_moving() RETURNS TABLE (smallest bigint, largest bigint, rows bigint)
+LANGUAGE sql AS $$
+    SELECT min(size), max(size), count(*)
+    FROM simhash_clusters('SELECT id, fp, body FROM moving', 8, 'connected', document => 'body',
+                          similarity => 'jaccard')
+$$;
+SELECT * FROM connect_moving();
+SET maintenance_work_mem = '1MB';
+SELECT * FROM connect_moving();
+RESET maintenance_work_mem;
 -- as many rows of one fingerprint, and of one document
 SELECT count(*), count(DISTINCT cluster) AS clusters, min(similarity) >= .8 AS alike
 FROM simhash_clusters('SELECT id, 5::bigint, body FROM crowd', 0, 'star', document => 'body',

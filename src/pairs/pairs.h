@@ -79,6 +79,9 @@ typedef struct SimhashDocuments
 /* Something about a row. */
 typedef bool (*SimhashRowTest) (void *context, uint32 row);
 
+/* Takes a row. */
+typedef void (*SimhashRowSink) (void *context, uint32 row);
+
 /* An index of the rarest features of rows (prefixes.c). */
 typedef struct SimhashPrefixes SimhashPrefixes;
 
@@ -193,10 +196,14 @@ typedef struct SimhashSimilar
 	uint32	   *text;			/* by row: the first of the same features */
 	uint32	   *last;			/* by number: the last center, or NONE */
 	uint32	   *before;			/* by row: the center before it, or NONE; both
-								 * in ShPairs.spare, between calls */
+								 * in ShPairs.spare, between calls; where rows
+								 * are only connected, the row that was last
+								 * compared with it */
 	List	   *crowded;		/* rows, or centers, that are CROWDED */
 	int			entered;		/* so many of them are in the index */
 	SimhashPrefixes *prefixes;	/* that, or NULL */
+	uint32		row;			/* at hand, while the index is asked */
+	List	   *found;			/* that the index finds for it */
 	List	   *near;			/* to be compared with the row that it is
 								 * about */
 
@@ -297,9 +304,9 @@ extern SimhashDocument simhash_documents_get(SimhashDocuments *documents, uint32
 extern SimhashPrefixes *simhash_prefixes_begin(SimhashDocuments *documents,
 											   SimhashRowTest wanted,
 											   void *context);
-extern void simhash_prefixes_clear(SimhashPrefixes *prefixes);
-extern bool simhash_prefixes_find(SimhashPrefixes *prefixes, uint32 row,
-								  uint32 most, List **found);
+extern void simhash_prefixes_clear(SimhashPrefixes *prefixes, uint32 *trees);
+extern bool simhash_prefixes_find(SimhashPrefixes *prefixes, uint32 row, uint32 most,
+								  SimhashRowSink sink, void *context);
 extern bool simhash_prefixes_enter(SimhashPrefixes *prefixes);
 
 /* query_rows.c */

@@ -35,6 +35,12 @@
  * the same size, features of the form meet only if the form alone makes them
  * similar.
  *
+ * Rows may be looked for only to be connected, as trees of rows.  What is on a
+ * list behind a row of the tree that the row at hand belongs to by then, and
+ * belongs to that tree as well, is skipped at once: trees grow together, and
+ * never part, so it is known from the last time where the next tree begins.  So
+ * 2,500 variants of one text, all on the lists of its words, take little time.
+ *
  * Where memory is too little the index does not take all rows; those that it
  * has not taken are for the caller to look at.
  *
@@ -64,6 +70,8 @@ typedef struct Posting
 	uint32		row;
 	uint32		next;			/* on the list of the feature, and of some
 								 * others */
+	uint32		skip;			/* behind it on that list; all between are of
+								 * its row's tree */
 } Posting;
 
 #define POSTING_BYTES	((int64) (sizeof(Posting) + sizeof(uint32)))	/* with a head */
@@ -80,6 +88,7 @@ struct SimhashPrefixes
 	uint32		room;			/* for postings */
 
 	/* what moves */
+	uint32	   *trees;			/* of rows that are connected; NULL: none */
 	Posting    *postings;
 	uint32		used;
 	bool		full;			/* no row is taken any more */
@@ -209,10 +218,14 @@ simhash_prefixes_begin(SimhashDocuments *documents, SimhashRowTest wanted,
 	return prefixes;
 }
 
-/* Forget the rows that have been entered. */
+/*
+ * Forget the rows that have been entered.  Of those that will be, all that may be similar
+ * are looked for, or only what connects trees.
+ */
 void
-simhash_prefixes_clear(SimhashPrefixes *prefixes)
+simhash_prefixes_clear(SimhashPrefixes *prefixes, uint32 *trees)
 {
+	prefixes->trees = trees;
 	prefixes->used = 0;
 	prefixes->full = false;
 	memset(prefixes->heads, 0, sizeof(uint32) << prefixes->head_bits);
@@ -264,13 +277,36 @@ head_of(const SimhashPrefixes *prefixes, uint64 list)
 }
 
 /*
- * Find rows that may be similar to one, in any order, some more than once.
- * False when there are more than so many on the lists: it takes no longer to
- * look at all.
+ * The next on a list; where a row is in the tree of the row at hand, the next that may be
+ * in another one.
+ */
+static uint32
+next_posting(SimhashPrefixes *prefixes, uint32 at)
+{
+	Posting    *postings = prefixes->postings;
+	uint32	   *trees = prefixes->trees;
+	uint32		tree;
+	uint32		skip;
+
+	if (trees == NULL)
+		return postings[at].next;
+	tree = sh_cluster_of(trees, postings[at].row);
+	if (tree != sh_cluster_of(trees, prefixes->row))
+		return postings[at].next;
+	while ((skip = postings[at].skip) != 0 &&
+		   sh_cluster_of(trees, postings[skip].row) == tree)
+		postings[at].skip = postings[skip].skip;
+	return skip;
+}
+
+/*
+ * Find rows that may be similar to one, in any order, some more than once.  The sink may
+ * connect them.  False when there are more than so many on the lists: it takes no longer
+ * to look at all.
  */
 bool
 simhash_prefixes_find(SimhashPrefixes *prefixes, uint32 row, uint32 most,
-					  List **found)
+					  SimhashRowSink sink, void *context)
 {
 	uint32		seen = 0;
 
@@ -282,13 +318,12 @@ simhash_prefixes_find(SimhashPrefixes *prefixes, uint32 row, uint32 most,
 			uint64		list = list_of(prefixes, i, rest == 0);
 			uint32		at = *head_of(prefixes, list);
 
-			for (; at != 0; at = prefixes->postings[at].next)
+			for (; at != 0; at = next_posting(prefixes, at))
 			{
 				if (seen++ == most)
 					return false;
 				if (prefixes->postings[at].tag == (uint32) list)
-					*found = lappend_int(*found,
-										 (int) prefixes->postings[at].row);
+					sink(context, prefixes->postings[at].row);
 			}
 		}
 	}
@@ -312,7 +347,7 @@ simhash_prefixes_enter(SimhashPrefixes *prefixes)
 
 		posting->tag = (uint32) list;
 		posting->row = prefixes->row;
-		posting->next = *head;
+		posting->next = posting->skip = *head;
 		*head = prefixes->used;
 	}
 	return !prefixes->full;

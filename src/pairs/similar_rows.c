@@ -266,46 +266,19 @@ list_rows(SimhashRowSearch *search, uint32 number, uint32 row)
 	}
 }
 
-/* List another row if it is near to one. */
-static void
-list_if_near(SimhashRowSearch *search, uint32 row, int other)
+/* Are rows only to be connected, in whatever order they are found? */
+static inline bool
+only_connects(const SimhashSimilar *similar)
 {
-	SimhashSimilar *similar = &search->similar;
-	uint32		a = similar->number[row];
-	uint32		b = similar->number[other];
-
-	if (!simhash_are_far(&search->rows, row, (uint32) other) &&
-		simhash_search_distance(search, a, b) <= search->rows.k &&
-		sh_pairs_group(&search->pairs, a) == sh_pairs_group(&search->pairs, b))
-		similar->near = lappend_int(similar->near, other);
+	return similar->parent != NULL && !similar->star && similar->families == NULL;
 }
 
-/*
- * List the CROWDED rows that are near to a row and may be similar: those that
- * the index finds, and those that are not in it.
- */
-static void
-list_crowded(SimhashRowSearch *search, uint32 row)
+/* Are two rows connected already? */
+static inline bool
+are_connected(SimhashSimilar *similar, uint32 a, uint32 b)
 {
-	SimhashSimilar *similar = &search->similar;
-	int			n = list_length(similar->crowded);
-	List	   *found = NIL;
-	int			from = 0;
-
-	if (similar->prefixes != NULL &&
-		simhash_prefixes_find(similar->prefixes, row, (uint32) n, &found))
-	{
-		from = similar->entered;
-		list_sort(found, list_int_cmp);
-		for (int i = 0; i < list_length(found); i++)
-		{
-			if (i == 0 || list_nth_int(found, i) != list_nth_int(found, i - 1))
-				list_if_near(search, row, list_nth_int(found, i));
-		}
-	}
-	list_free(found);
-	for (int i = from; i < n; i++)
-		list_if_near(search, row, list_nth_int(similar->crowded, i));
+	return similar->parent != NULL &&
+		sh_cluster_of(similar->parent, a) == sh_cluster_of(similar->parent, b);
 }
 
 /* Put a row where CROWDED ones after it find it, if it is one. */
@@ -315,7 +288,8 @@ enter_crowded(SimhashSimilar *similar, uint32 row)
 	if ((similar->marks[similar->number[row]] & CROWDED) == 0)
 		return;
 	similar->crowded = lappend_int(similar->crowded, (int) row);
-	if (similar->prefixes != NULL && simhash_prefixes_enter(similar->prefixes))
+	if (similar->prefixes != NULL && !only_connects(similar) &&
+		simhash_prefixes_enter(similar->prefixes))
 		similar->entered++;
 }
 
@@ -407,31 +381,140 @@ place_in_star(SimhashRowSearch *search, uint32 row)
 	enter_crowded(similar, row);
 }
 
-/* Compare a row with those listed, for pairs or for what they connect. */
+/* Compare two rows, for a pair or for what pairs connect. */
+static void
+compare_pair(SimhashRowSearch *search, uint32 row, uint32 other)
+{
+	SimhashSimilar *similar = &search->similar;
+	double		similarity;
+
+	if (are_connected(similar, row, other) ||
+		!simhash_is_alike(compare_rows(search, row, other, false, &similarity)))
+		return;
+	if (similar->parent != NULL)
+		sh_join(similar->parent, other, row);
+	else
+		similar->sink(search, other, row, similarity);
+}
+
+/* Compare a row with those listed. */
 static void
 compare_listed(SimhashRowSearch *search, uint32 row)
 {
-	SimhashSimilar *similar = &search->similar;
-	bool		connect = similar->parent != NULL;
 	ListCell   *cell;
-	double		similarity;
 
-	foreach(cell, similar->near)
-	{
-		uint32		other = (uint32) lfirst_int(cell);
-
-		if ((connect && sh_cluster_of(similar->parent, row) ==
-			 sh_cluster_of(similar->parent, other)) ||
-			!simhash_is_alike(compare_rows(search, row, other, false, &similarity)))
-			continue;
-		if (connect)
-			sh_join(similar->parent, other, row);
-		else
-			similar->sink(search, other, row, similarity);
-	}
+	foreach(cell, search->similar.near)
+		compare_pair(search, row, (uint32) lfirst_int(cell));
 	if (simhash_have_prefixes(search->rows.documents))
-		enter_crowded(similar, row);
+		enter_crowded(&search->similar, row);
 }
+
+/* --- rows with too many near ---------------------------------------------- */
+
+/* Is a row near to another one before it? */
+static bool
+is_near_to(SimhashRowSearch *search, uint32 row, uint32 other)
+{
+	uint32		a = search->similar.number[row];
+	uint32		b = search->similar.number[other];
+
+	return !simhash_are_far(&search->rows, row, other) &&
+		simhash_search_distance(search, a, b) <= search->rows.k &&
+		sh_pairs_group(&search->pairs, a) == sh_pairs_group(&search->pairs, b);
+}
+
+/* SimhashRowSink: note a row that may be similar to the row at hand. */
+static void
+note_found(void *context, uint32 other)
+{
+	SimhashSimilar *similar = &((SimhashRowSearch *) context)->similar;
+
+	similar->found = lappend_int(similar->found, (int) other);
+}
+
+/* SimhashRowSink: connect the row at hand with such a row, if they are near and similar. */
+static void
+connect_found(void *context, uint32 other)
+{
+	SimhashRowSearch *search = context;
+	SimhashSimilar *similar = &search->similar;
+	uint32		row = similar->row;
+
+	if (are_connected(similar, row, other) || similar->before[other] == row)
+		return;
+	similar->before[other] = row;
+	if (is_near_to(search, row, other))
+		compare_pair(search, row, other);
+}
+
+/*
+ * List the CROWDED rows that are near to a row and may be similar: those that
+ * the index finds, and those that are not in it.
+ */
+static void
+list_crowded(SimhashRowSearch *search, uint32 row)
+{
+	SimhashSimilar *similar = &search->similar;
+	int			n = list_length(similar->crowded);
+	int			from = 0;
+	int			last = -1;
+	ListCell   *cell;
+
+	if (similar->prefixes != NULL &&
+		simhash_prefixes_find(similar->prefixes, row, (uint32) n, note_found, search))
+		from = similar->entered;
+	else
+		similar->found = list_truncate(similar->found, 0);
+	for (int i = from; i < n; i++)
+		note_found(search, (uint32) list_nth_int(similar->crowded, i));
+	list_sort(similar->found, list_int_cmp);
+	foreach(cell, similar->found)
+	{
+		int			other = lfirst_int(cell);
+
+		if (other != last && is_near_to(search, row, (uint32) other))
+			similar->near = lappend_int(similar->near, other);
+		last = other;
+	}
+	similar->found = list_truncate(similar->found, 0);
+}
+
+/*
+ * Connect the CROWDED rows, in whatever order: as many as the index has room for, but
+ * one at least, with all behind them, then as many of the next.
+ */
+static void
+connect_crowded(SimhashRowSearch *search)
+{
+	SimhashSimilar *similar = &search->similar;
+	SimhashPrefixes *prefixes = similar->prefixes;
+	int			n = list_length(similar->crowded);
+
+	for (int first = 0; first < n; first += Max(similar->entered, 1))
+	{
+		similar->entered = 0;
+		if (prefixes != NULL)
+			simhash_prefixes_clear(prefixes, similar->parent);
+		for (int i = first; i < n; i++)
+		{
+			uint32		entered = similar->entered;
+
+			CHECK_FOR_INTERRUPTS();
+			similar->row = (uint32) list_nth_int(similar->crowded, i);
+			if (prefixes == NULL ||
+				!simhash_prefixes_find(prefixes, similar->row, entered, connect_found, search) ||
+				entered == 0)
+			{
+				for (int j = first; j < Min(i, first + (int) Max(entered, 1)); j++)
+					connect_found(search, (uint32) list_nth_int(similar->crowded, j));
+			}
+			if (prefixes != NULL && simhash_prefixes_enter(prefixes))
+				similar->entered++;
+		}
+	}
+}
+
+/* --- all rows ------------------------------------------------------------- */
 
 /* SimhashRowTest: may there be rows to compare this one with? */
 static bool
@@ -485,7 +568,7 @@ list_near(SimhashRowSearch *search, uint32 row)
 		else
 			list_rows(search, other, row);
 	}
-	if (by_list)
+	if (by_list && !only_connects(similar))
 		list_crowded(search, row);
 }
 
@@ -499,7 +582,7 @@ compare_in_order(SimhashRowSearch *search)
 	similar->crowded = NIL;
 	similar->entered = 0;
 	if (similar->prefixes != NULL)
-		simhash_prefixes_clear(similar->prefixes);
+		simhash_prefixes_clear(similar->prefixes, NULL);
 	tuplesort_rescan(similar->order);
 	similar->more = simhash_sorted_int64(similar->order, &similar->entry);
 	for (uint32 row = 0; row < search->rows.n; row++)
@@ -519,6 +602,8 @@ compare_in_order(SimhashRowSearch *search)
 		list_free(similar->near);
 		similar->near = NIL;
 	}
+	if (only_connects(similar))
+		connect_crowded(search);
 }
 
 /* Find the families: what the similarity of features by itself connects. */
