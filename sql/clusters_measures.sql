@@ -246,6 +246,25 @@ SELECT id, cluster, story FROM arrays ORDER BY id;
 SELECT c.name, f.* FROM unnest('{cluster,story}'::name[]) AS c(name), simhash_check_clusters('arrays', c.name) AS f;
 DROP TABLE arrays;
 
+-- two texts are judged alone, whether rows arrive or are there: in a family any word here
+-- would be an edit, and no call could mend what the trigger does
+CREATE TABLE there (id int PRIMARY KEY, body text, fp bigint DEFAULT 0);
+INSERT INTO there (id, body)
+SELECT i, replace('the lift of house four has been out of order since the storm of last monday and the keeper'
+    ' told all tenants this morning that nobody should use the stairs of the garden before the roof is dry',
+    word, 'window')
+FROM unnest('{of no use,lift,order,storm,keeper,tenants,stairs,garden}'::text[]) WITH ORDINALITY AS w (word, i);
+CREATE INDEX ON there USING hamming (fp);
+CREATE TABLE arrived (LIKE there INCLUDING ALL);
+SELECT format('CALL simhash_add_clusters(%L, ''fp'', kind => %L, "column" => %2$L, document => ''body'', similarity => ''alike'')', t, c)
+FROM unnest('{there,arrived}'::text[]) AS t, unnest('{star,connected}'::text[]) AS c \gexec
+INSERT INTO arrived (id, body) SELECT id, body FROM there ORDER BY id;
+SELECT id, t.star = a.star AND t.connected = a.connected AS same, a.star, a.connected
+FROM there AS t JOIN arrived AS a USING (id) ORDER BY id;
+SELECT count(DISTINCT cluster) FROM simhash_clusters('SELECT id, fp, body FROM there', document => 'body', min_size => 1);
+SELECT t, c, f.* FROM unnest('{there,arrived}'::regclass[]) AS t, unnest('{star,connected}'::name[]) AS c, simhash_check_clusters(t, c) AS f;
+DROP TABLE there, arrived CASCADE;
+
 -- others have triggers on the table of the clusters, such as of a foreign key
 CREATE TABLE referred (id int PRIMARY KEY, body text,
     fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);

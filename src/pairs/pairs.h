@@ -37,6 +37,7 @@ typedef struct SimhashDocuments
 	/* what stays */
 	const char *document;		/* the column */
 	SimhashComparison comparison;
+	bool		alone;			/* two are judged without what is near to them */
 	Oid			type;			/* that they are read as */
 	TupleDesc	columns;		/* of the spool: one */
 	Tuplestorestate *spool;		/* of documents, in the order they came */
@@ -101,7 +102,7 @@ static inline bool
 simhash_have_families(const SimhashDocuments *documents)
 {
 	return simhash_measures[documents->comparison.measure].aligned &&
-		!documents->comparison.arrays;
+		!documents->comparison.arrays && !documents->alone;
 }
 
 /* Numbers groups of rows, while these are read (row_groups.c). */

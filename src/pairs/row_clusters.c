@@ -275,6 +275,7 @@ make_row_clusters(void *context)
  * _simhash_clusters_by_ctid(the same), _simhash_clusters_by_text(the same)
  *		-> setof (id anyelement, cluster bigint, representative anyelement,
  *		distance integer, size bigint, similarity double precision)
+ *		what a column of clusters is filled, checked and mended by
  *
  * _simhash_plan_by_ctid, _simhash_plan_by_text(the same, and apart text)
  *		-> the same, and doubt text, family bigint, differs text
@@ -298,6 +299,10 @@ simhash_clusters(PG_FUNCTION_ARGS)
 	RowClusters *made = palloc0(sizeof *made);
 	int			kind = simhash_search_arguments(&made->search, fcinfo, 3);
 
+	/* Clusters that a column keeps are those of a trigger, which sees two texts alone. */
+	if (made->search.rows.documents != NULL && !made->search.plan && kind == 2 &&
+		made->search.rows.id_type != INT8OID)
+		made->search.rows.documents->alone = true;
 	made->search.similar.star = simhash_choose(fcinfo, kind, "star", "connected");
 	made->first = simhash_choose(fcinfo, kind + 1, "first", "lowest");
 	simhash_check_not_null(fcinfo, kind + 2);
