@@ -194,9 +194,9 @@ simhash_removal_find_table(Removal *removal)
 	simhash_find_rows(&rows);
 	unfit = rows.place != SIMHASH_HERE ? "rows on other servers" :
 		rows.parted && get_rel_relkind(removal->relation) != RELKIND_PARTITIONED_TABLE ? "children by inheritance" :
-		removal->table->key == NIL ? "no primary key that is a btree by operators of the server" : NULL;
+		removal->table->key == NIL ? "no primary key (a btree by operators of the server)" : NULL;
 	if (unfit != NULL)
-		refuse("%s has %s: simhash_dedup_sql writes a DELETE", name, unfit);
+		refuse("%s has %s: take the DELETE that simhash_dedup_sql writes", name, unfit);
 	simhash_removal_word(removal, "source", rows.source);
 	simhash_removal_word(removal, "t has gone", simhash_write_has_key(&rows, "t", "p.gone"));
 	simhash_removal_word(removal, "g has gone", simhash_write_has_key(&rows, "g", "p.gone"));
