@@ -68,6 +68,13 @@ write_mark(Form_pg_attribute target, TupleTableSlot *slot, List *columns)
 	return quoted.data;
 }
 
+/* Say where the key of a row is no value of the type that the marks are of. */
+static void
+say_mark(void *column)
+{
+	errcontext("key of the nearest row as a mark in column \"%s\"", (const char *) column);
+}
+
 /* The mark that leads to the row found. */
 static Datum
 make_mark(Form_pg_attribute target, const NearMatch *match)
@@ -77,14 +84,19 @@ make_mark(Form_pg_attribute target, const NearMatch *match)
 											 linitial_int(columns) - 1);
 	Oid			input;
 	Oid			parameter;
+	ErrorContextCallback callback = {error_context_stack, say_mark, NameStr(target->attname)};
+	Datum		mark;
 	bool		isnull;
 
 	if (list_length(columns) == 1 && source->atttypid == target->atttypid &&
 		source->atttypmod == target->atttypmod)
 		return slot_getattr(match->slot, linitial_int(columns), &isnull);
 	getTypeInputInfo(target->atttypid, &input, &parameter);
-	return OidInputFunctionCall(input, write_mark(target, match->slot, columns),
+	error_context_stack = &callback;
+	mark = OidInputFunctionCall(input, write_mark(target, match->slot, columns),
 								parameter, target->atttypmod);
+	error_context_stack = callback.previous;
+	return mark;
 }
 
 /* What is written of the key that the row at hand has had so far. */
