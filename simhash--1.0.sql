@@ -2069,12 +2069,12 @@ CREATE FUNCTION _simhash_clusters_by_ctid(
     OUT id tid, OUT cluster bigint, OUT representative tid,
     OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_clusters'
+AS 'MODULE_PATHNAME', 'simhash_clusters_alone'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION _simhash_clusters_by_ctid(
     text, bigint, text, text, bigint, text, text, double precision, text,
     bigint) IS
-'internal: simhash_clusters_as for ids of type tid';
+'internal: clusters that a column keeps, for ids of type tid';
 
 CREATE FUNCTION _simhash_plan_by_ctid(
     query text, k bigint, kind text, keep text, min_size bigint,
@@ -2098,12 +2098,12 @@ CREATE FUNCTION _simhash_clusters_by_text(
     OUT id text, OUT cluster bigint, OUT representative text,
     OUT distance integer, OUT size bigint, OUT similarity double precision)
 RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'simhash_clusters'
+AS 'MODULE_PATHNAME', 'simhash_clusters_alone'
 LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 1000;
 COMMENT ON FUNCTION _simhash_clusters_by_text(
     text, bigint, text, text, bigint, text, text, double precision, text,
     bigint) IS
-'internal: simhash_clusters_as for ids of type text';
+'internal: clusters that a column keeps, for ids of type text';
 
 CREATE FUNCTION _simhash_plan_by_text(
     query text, k bigint, kind text, keep text, min_size bigint,

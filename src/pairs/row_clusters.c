@@ -13,6 +13,7 @@
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(simhash_clusters);
+PG_FUNCTION_INFO_V1(simhash_clusters_alone);
 
 /* Clusters that are being made.  All is zero at first. */
 typedef struct RowClusters
@@ -172,7 +173,7 @@ compare_to_first(RowClusters *made, uint32 row, uint32 first, bool *by_family)
 	*by_family = false;
 	if (made->search.rows.documents == NULL)
 		return -1;
-	if (similar->text != NULL)
+	if (similar->text !=NULL)
 	{
 		first = similar->text[first];
 		row = similar->text[row];
@@ -263,6 +264,25 @@ make_row_clusters(void *context)
 	simhash_search_end(search);
 }
 
+/* Put out clusters as simhash_clusters(); are two documents judged alone? */
+static Datum
+find_row_clusters(FunctionCallInfo fcinfo, bool alone)
+{
+	RowClusters *made = palloc0(sizeof *made);
+	int			kind = simhash_search_arguments(&made->search, fcinfo, 3);
+
+	if (made->search.rows.documents != NULL)
+		made->search.rows.documents->alone = alone;
+	made->search.similar.star = simhash_choose(fcinfo, kind, "star", "connected");
+	made->first = simhash_choose(fcinfo, kind + 1, "first", "lowest");
+	simhash_check_not_null(fcinfo, kind + 2);
+	made->least = (uint32) Min(Max(PG_GETARG_INT64(kind + 2), 1),
+							   PG_UINT32_MAX);
+	made->search.rows.complete = made->least == 1;
+	simhash_show_progress("simhash_clusters", make_row_clusters, made);
+	return (Datum) 0;
+}
+
 /*
  * simhash_clusters(query text, k bigint DEFAULT NULL,
  *		kind text DEFAULT 'star', keep text DEFAULT 'lowest',
@@ -272,10 +292,8 @@ make_row_clusters(void *context)
  *		-> setof (id bigint, cluster bigint, representative bigint,
  *		distance integer, size bigint, similarity double precision)
  * simhash_clusters_as(id_type anyelement, query text, the same)
- * _simhash_clusters_by_ctid(the same), _simhash_clusters_by_text(the same)
  *		-> setof (id anyelement, cluster bigint, representative anyelement,
  *		distance integer, size bigint, similarity double precision)
- *		what a column of clusters is filled, checked and mended by
  *
  * _simhash_plan_by_ctid, _simhash_plan_by_text(the same, and apart text)
  *		-> the same, and doubt text, family bigint, differs text
@@ -296,19 +314,24 @@ make_row_clusters(void *context)
 Datum
 simhash_clusters(PG_FUNCTION_ARGS)
 {
-	RowClusters *made = palloc0(sizeof *made);
-	int			kind = simhash_search_arguments(&made->search, fcinfo, 3);
+	return find_row_clusters(fcinfo, false);
+}
 
-	/* Clusters that a column keeps are those of a trigger, which sees two texts alone. */
-	if (made->search.rows.documents != NULL && !made->search.plan && kind == 2 &&
-		made->search.rows.id_type != INT8OID)
-		made->search.rows.documents->alone = true;
-	made->search.similar.star = simhash_choose(fcinfo, kind, "star", "connected");
-	made->first = simhash_choose(fcinfo, kind + 1, "first", "lowest");
-	simhash_check_not_null(fcinfo, kind + 2);
-	made->least = (uint32) Min(Max(PG_GETARG_INT64(kind + 2), 1),
-							   PG_UINT32_MAX);
-	made->search.rows.complete = made->least == 1;
-	simhash_show_progress("simhash_clusters", make_row_clusters, made);
-	return (Datum) 0;
+/*
+ * _simhash_clusters_by_ctid(query text, k bigint, kind text, keep text, min_size bigint,
+ *		document text, similarity text, at_least double precision, profile text,
+ *		at_most bigint)
+ *		-> setof (id tid, cluster bigint, representative tid, distance integer,
+ *		size bigint, similarity double precision)
+ * _simhash_clusters_by_text(the same) -> the same, with ids of type text
+ *
+ * The same for clusters that a column keeps: two documents are judged as a trigger judges
+ * them, which does not see the rows near to both.
+ *
+ * Errors: as simhash_clusters.
+ */
+Datum
+simhash_clusters_alone(PG_FUNCTION_ARGS)
+{
+	return find_row_clusters(fcinfo, true);
 }

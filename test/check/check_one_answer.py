@@ -18,10 +18,12 @@ is near and similar to, or else is one.  So
     doubt; a row with a doubt is a center, and is not similar to the other one;
   - a report counts so many rows and clusters, and as many doubts as the plan lists;
   - the DELETE leaves the centers, and what has no fingerprint;
-  - so does a guard that skips, into whose table the rows come one by one.
+  - so does a guard that skips, into whose table the rows come one by one;
+  - clusters that a column keeps have just these centers, or just what pairs connect,
+    whether the rows come one by one or are there, and a check of them tells no fault.
 
-Calls that see the whole table may know more of two rows that are alike, or not, than a
-guard does: rows near them tell what an entry of a form is.  If BY_NEAR_ROWS, what
+Calls that see the whole table may know more of two rows that are alike, or not, than
+guards and kept clusters do: rows near them tell what an entry of a form is.  If BY_NEAR_ROWS, what
 simhash_pairs says is true for all of these; but for "alike" it has to be what plain SQL
 says, and there in nine of ten pairs: of most tables, and of a hundred together.
 
@@ -216,21 +218,33 @@ class Round:
         columns = ('id int PRIMARY KEY, body %s, fp bigint GENERATED ALWAYS AS'
                    ' (%s(body%s)) STORED' % ('text[]' if self.arrays else 'text',
                                              self.family, profile))
-        self.connection.execute('DROP TABLE IF EXISTS docs, guarded')
-        for table in ('docs', 'guarded'):
+        self.connection.execute('DROP TABLE IF EXISTS docs, guarded, arrived CASCADE')
+        for table in ('docs', 'guarded', 'arrived'):
             self.connection.execute('CREATE TABLE %s (%s)' % (table, columns))
-        self.connection.execute('CREATE INDEX ON guarded USING hamming (fp)')
+            self.connection.execute('CREATE INDEX ON %s USING hamming (fp)' % table)
         options = ['fp', 'skip', str(self.k), 'document=body',
                    'similarity=' + self.measure, 'at_least=%s' % self.least]
         options += ['profile=' + self.profile] if self.profile else []
         self.connection.execute(
             'CREATE TRIGGER guard BEFORE INSERT ON guarded FOR EACH ROW EXECUTE'
             ' FUNCTION simhash_guard(%s)' % ', '.join("'%s'" % o for o in options))
-        for table in ('docs', 'guarded'):
+        self.keep_clusters('arrived')
+        for table in ('docs', 'guarded', 'arrived'):
             with self.connection.cursor() as cursor:
                 cursor.executemany(
                     'INSERT INTO %s (id, body) VALUES (%%s, %%s)' % table,
                     list(enumerate(self.documents, 1)))
+
+    def kinds(self):
+        """Of clusters that a column can keep."""
+        return ('star',) if self.measure == 'containment' else ('star', 'connected')
+
+    def keep_clusters(self, table):
+        """Two columns of clusters."""
+        for kind in self.kinds():
+            self.connection.execute(
+                "CALL simhash_add_clusters('%s', 'fp', %d, kind => '%s', \"column\" =>"
+                " '%s'%s)" % (table, self.k, kind, kind, self.said()))
 
     def tell(self):
         """What is true of two rows alone: the pairs, and for each row its center."""
@@ -335,11 +349,30 @@ class Round:
         self.expect('guard', kept, self.missing | {
             row for row, to in self.alone.items() if row == to})
 
+    def ask_clusters(self):
+        """Clusters of rows that came one by one, and of those that are there."""
+        expected = {'star': set(self.alone.values()),
+                    'connected': self.connected_of(self.pairs)}
+        self.connection.execute('CLUSTER docs USING docs_pkey') # the order of a set-up
+        self.keep_clusters('docs')
+        for table in ('arrived', 'docs'):
+            for kind in self.kinds():
+                first = dict(self.ask(
+                    "SELECT id, min(id) OVER (PARTITION BY simhash_current_cluster('%s', %s,"
+                    " '%s')) FROM %s WHERE fp IS NOT NULL" % (table, kind, kind, table)))
+                self.expect('%s clusters of %s' % (kind, table),
+                            set(first.values()) if kind == 'star' else first,
+                            expected[kind])
+                self.expect('check of %s clusters of %s' % (kind, table), set(self.ask(
+                    "SELECT fault, number FROM simhash_check_clusters('%s', '%s')"
+                    % (table, kind))), set())
+
     def run(self):
         """Returns how many rows go, pairs there are, and are no pairs alone."""
         self.create()
         self.tell()
         self.ask_guard()
+        self.ask_clusters()
         self.ask_query()
         self.ask_table()
         return (sum(row != to for row, to in self.stars.items()), len(self.pairs),
