@@ -427,6 +427,29 @@ SELECT n, before, fp = minhash(body) AS same FROM talks ORDER BY n;
 TABLE chairs ORDER BY n;
 SELECT n, talk, twice, "simhash action" FROM gone_talks_chairs_1;
 
+-- A row stays where it is, or in the log, if a value is too large for an index, or of a type
+-- that a column has no more; others do not.
+CREATE FUNCTION large(bytes int) RETURNS text LANGUAGE sql AS
+$$ SELECT left(string_agg(md5(n::text), ''), bytes) FROM generate_series(1, 200) AS n $$;
+CREATE TABLE links (url text PRIMARY KEY, size text, fp bigint);
+INSERT INTO links VALUES (large(2500), '1', 5), ('x', '2', 5), ('c', '3', 9999), ('d', '4', 9999), ('e', large(6000), 9999);
+CREATE TABLE clicks (n int PRIMARY KEY, url text REFERENCES links, who text);
+INSERT INTO clicks VALUES (1, 'x', large(1000)), (2, 'd', NULL), (3, 'e', NULL);
+CREATE INDEX ON clicks (url, who);
+SELECT run('links', 'plan_links', log => 'gone_links');
+SELECT left(gone[1], 3) AS gone, left(done, 21) AS done FROM plan_links ORDER BY 1;
+CREATE INDEX ON links (size);
+SELECT put_back('gone_links');
+SELECT left(url, 3) AS url FROM links ORDER BY 1;
+SELECT url FROM gone_links;
+DROP INDEX links_size_idx;
+ALTER TABLE clicks ALTER who TYPE date USING NULL, ALTER n TYPE text;
+SELECT put_back('gone_links');
+SELECT n, url FROM clicks ORDER BY n;
+ALTER TABLE gone_links_clicks_1 ALTER who TYPE date USING NULL, ALTER n TYPE text, ALTER "simhash now 1" TYPE text;
+SELECT put_back('gone_links');
+SELECT n, url FROM clicks ORDER BY n;
+
 -- no row goes of whose line a trigger makes another one, as by a removal of its own
 CREATE FUNCTION edit() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN UPDATE plan_talks SET doubt = '' WHERE gone = ARRAY[old.n::text]; RETURN NULL; END $$;

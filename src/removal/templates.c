@@ -200,8 +200,9 @@ simhash_removal_list(uint64 row, int column)
 
 /*
  * Is an error no word about rows, but about privileges, statements, resources, the
- * server, or other sessions?  Then the whole call ends.  But a row that comes back may
- * be refused by a policy.
+ * server, or other sessions?  Then the whole call ends.  But a value may be too large for
+ * an index, and a row that comes back may be refused by a policy, or by the type that a
+ * column has now.
  */
 static bool
 ends_all(const Removal *removal, int sqlstate)
@@ -210,8 +211,10 @@ ends_all(const Removal *removal, int sqlstate)
 		"08", "0A", "25", "26", "40", "42", "53", "54", "55", "57", "58", "XX"
 	};
 
-	if (removal->undo && sqlstate == ERRCODE_INSUFFICIENT_PRIVILEGE &&
-		check_enable_rls(removal->relation, InvalidOid, true) == RLS_ENABLED)
+	if (sqlstate == ERRCODE_PROGRAM_LIMIT_EXCEEDED ||
+		(removal->undo && (sqlstate == ERRCODE_DATATYPE_MISMATCH || sqlstate == ERRCODE_UNDEFINED_FUNCTION ||
+						   (sqlstate == ERRCODE_INSUFFICIENT_PRIVILEGE &&
+							check_enable_rls(removal->relation, InvalidOid, true) == RLS_ENABLED))))
 		return false;
 	for (int i = 0; i < (int) lengthof(classes); i++)
 	{
