@@ -54,10 +54,9 @@ check_writer(Oid oid)
 static void
 lock_rows(Oid oid)
 {
-	if (get_rel_name(oid) == NULL)
-		simhash_complain_of_missing(oid);
 	check_writer(oid);
 	LockRelationOid(oid, RowExclusiveLock);
+	(void) simhash_class(oid);	/* that may have been dropped meanwhile */
 	(void) find_all_inheritors(oid, RowExclusiveLock, NULL);
 }
 
