@@ -450,6 +450,19 @@ ALTER TABLE gone_links_clicks_1 ALTER who TYPE date USING NULL, ALTER n TYPE tex
 SELECT put_back('gone_links');
 SELECT n, url FROM clicks ORDER BY n;
 
+-- What others have put in the place of a row that cannot come back yet is not that row.
+CREATE TABLE feeds (url text PRIMARY KEY, fp bigint);
+INSERT INTO feeds VALUES ('a', 5), ('b', 5);
+CREATE TABLE read_by (url text REFERENCES feeds ON DELETE CASCADE, who text, PRIMARY KEY (url, who));
+INSERT INTO read_by VALUES ('a', 'bob'), ('b', 'ann'), ('b', 'bob');
+SELECT run('feeds', 'plan_feeds', log => 'gone_feeds');
+INSERT INTO feeds VALUES ('b', 9999);
+INSERT INTO read_by VALUES ('b', 'ann'), ('b', 'bob');
+SELECT put_back('gone_feeds', 'plan_feeds');
+DELETE FROM feeds WHERE url = 'b';
+SELECT put_back('gone_feeds', 'plan_feeds');
+TABLE read_by ORDER BY url, who;
+
 -- no row goes of whose line a trigger makes another one, as by a removal of its own
 CREATE FUNCTION edit() RETURNS trigger LANGUAGE plpgsql AS
 $$ BEGIN UPDATE plan_talks SET doubt = '' WHERE gone = ARRAY[old.n::text]; RETURN NULL; END $$;

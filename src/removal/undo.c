@@ -74,14 +74,15 @@ write_left(const Removal *removal, const RemovalTable *table)
 static void
 put_back(Removal *removal, const RemovalTable *table, Datum lines)
 {
-	const char *these = simhash_removal_sql(removal, table, NULL, table == removal->table ? "l.ctid {=} ANY ($1)" :
-											"l.ctid {=} ANY ($1) AND l.{action} {=} 'dropped'::pg_catalog.text");
+	const char *these = simhash_removal_sql(removal, table, NULL, "l.ctid {=} ANY ($1)%s AND NOT (%s)",
+											table == removal->table ? "" :
+											simhash_removal_sql(removal, table, NULL, " AND l.{action} {=} 'dropped'::pg_catalog.text"),
+											write_left(removal, table));
 	uint64		came;
 
 	came = simhash_removal_do(removal, table, NULL, lines,
 							  "INSERT INTO {to} ({settable|@1}) OVERRIDING SYSTEM VALUE"
-							  " SELECT {settable|l.@1} FROM {log} AS l WHERE %s AND NOT (%s)",
-							  these, write_left(removal, table));
+							  " SELECT {settable|l.@1} FROM {log} AS l WHERE %s", these);
 	if (simhash_removal_do(removal, table, NULL, lines,
 						   "DELETE FROM {log} AS l USING {to} AS t WHERE %s AND {key|t.@1 @2 l.@1| AND }"
 						   " AND " SAME("{same|t.@1}", "{same|l.@1}"),
@@ -101,11 +102,10 @@ put_back(Removal *removal, const RemovalTable *table, Datum lines)
 static void
 move_back(Removal *removal, const RemovalTable *table, Datum lines)
 {
-#define MOVED "l.ctid {=} ANY ($1) AND l.{action} {=} 'moved'::pg_catalog.text"
-	const char *which = simhash_removal_sql(removal, table, NULL,
-											MOVED " AND {key|t.@1 @2 l.@3| AND } AND NOT (%s)"
-											" AND {moving|(" SAME("l.@1", "l.@2") " OR " SAME("t.@1", "l.@2") ")| AND }",
-											write_left(removal, table));
+	const char *these = simhash_removal_sql(removal, table, NULL, "l.ctid {=} ANY ($1)"
+											" AND l.{action} {=} 'moved'::pg_catalog.text AND NOT (%s)", write_left(removal, table));
+	const char *which = simhash_removal_sql(removal, table, NULL, "%s AND {key|t.@1 @2 l.@3| AND }"
+											" AND {moving|(" SAME("l.@1", "l.@2") " OR " SAME("t.@1", "l.@2") ")| AND }", these);
 	uint64		n = simhash_removal_do(removal, table, NULL, lines,
 									   "SELECT FROM {to} AS t, {log} AS l WHERE %s FOR UPDATE OF t", which);
 
@@ -117,12 +117,12 @@ move_back(Removal *removal, const RemovalTable *table, Datum lines)
 				 errmsg("a trigger of %s takes away rows that move", table->name)));
 	removal->done.moved += n;
 	(void) simhash_removal_do(removal, table, NULL, lines,
-							  "DELETE FROM {log} AS l USING {to} AS t WHERE " MOVED " AND {key|t.@1 @2 l.@1| AND }"
-							  " AND " SAME("{settable|t.@1}", "{settable|l.@1}"));
+							  "DELETE FROM {log} AS l USING {to} AS t WHERE %s AND {key|t.@1 @2 l.@1| AND }"
+							  " AND " SAME("{settable|t.@1}", "{settable|l.@1}"), these);
 	(void) simhash_removal_do(removal, table, NULL, lines,
-							  "UPDATE {log} AS l SET {action} = 'back' FROM {to} AS t WHERE " MOVED
+							  "UPDATE {log} AS l SET {action} = 'back' FROM {to} AS t WHERE %s"
 							  " AND {key|t.@1 @2 l.@1| AND }"
-							  " AND {moving|(" SAME("l.@1", "l.@2") " OR " SAME("t.@1", "l.@1") ")| AND }");
+							  " AND {moving|(" SAME("l.@1", "l.@2") " OR " SAME("t.@1", "l.@1") ")| AND }", these);
 }
 
 /* Take back lines of a step. */
