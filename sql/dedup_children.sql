@@ -462,6 +462,8 @@ SELECT put_back('gone_feeds', 'plan_feeds');
 DELETE FROM feeds WHERE url = 'b';
 SELECT put_back('gone_feeds', 'plan_feeds');
 TABLE read_by ORDER BY url, who;
+ALTER TABLE feeds DROP CONSTRAINT feeds_pkey CASCADE;
+SELECT put_back('gone_feeds');
 
 -- no row goes of whose line a trigger makes another one, as by a removal of its own
 CREATE FUNCTION edit() RETURNS trigger LANGUAGE plpgsql AS
@@ -574,6 +576,9 @@ UPDATE plan_hand SET done = CASE WHEN evidence IS NOT NULL AND gone = '{2}' THEN
 UPDATE items SET body = 'Nothing of this is like that at all, whatever somebody may say of it in a plan.' WHERE id = 3;
 SELECT run('items', 'plan_hand');
 SELECT gone, compared, evidence IS NOT NULL AS evidence, done FROM plan_hand ORDER BY 1, 2, 3;
+-- nor is there a column without a name
+UPDATE plan_hand SET compared = '{fp,NULL}';
+CALL simhash_dedup_apply('items', 'plan_hand');
 
 ----------------------------------------
 -- keys to a table itself, other collations, counting triggers, operators of others

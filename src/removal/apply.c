@@ -96,7 +96,7 @@ check_plan(const Removal *removal)
 							format_type_be(columns[i].type)),
 					 errhint("Make it by CREATE TABLE ... AS SELECT * FROM simhash_dedup_plan(...).")));
 	}
-	n = simhash_removal_do(removal, NULL, NULL, 0, "SELECT DISTINCT u.name FROM {plan} AS p, pg_catalog.unnest(p.compared) AS u (name)");
+	n = simhash_removal_do(removal, NULL, NULL, 0, "SELECT DISTINCT coalesce(u.name, '') FROM {plan} AS p, pg_catalog.unnest(p.compared) AS u (name)");
 	for (uint64 i = 0; i < n; i++)
 		(void) simhash_find_column(removal->relation, simhash_removal_text(i, 1), "plan",
 								   " The plan says that they were compared.");

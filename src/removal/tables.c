@@ -195,7 +195,7 @@ simhash_removal_find_table(Removal *removal)
 		rows.parted && get_rel_relkind(removal->relation) != RELKIND_PARTITIONED_TABLE ? "children by inheritance" :
 		removal->table->key == NIL ? "no primary key (a btree by operators of the server)" : NULL;
 	if (unfit != NULL)
-		refuse("%s has %s: take the DELETE that simhash_dedup_sql writes", name, unfit);
+		refuse("%s has %s%s", name, unfit, removal->undo ? "" : ": take the DELETE that simhash_dedup_sql writes");
 	simhash_removal_word(removal, "source", rows.source);
 	simhash_removal_word(removal, "t has gone", simhash_write_has_key(&rows, "t", "p.gone"));
 	simhash_removal_word(removal, "g has gone", simhash_write_has_key(&rows, "g", "p.gone"));
