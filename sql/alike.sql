@@ -45,6 +45,8 @@ SELECT x, y FROM edited, (VALUES
     ('viento del noreste', 'viento del noroeste'), ('cihaz çalışıyor', 'cihaz çalışmıyor'), ('cihaz işləyir', 'cihaz işləmir'), ('نامه را نوشت', 'نامه را ننوشت'), ('수입하였습니다', '수출하였습니다'), ('parolanız', 'parolasız'), ('금액은 백이십만원입니다', '금액은 백오십만원입니다'), ('열여섯번째로', '열다섯번째로'), ('arkitekturberoende', 'arkitekturoberoende'),
     ('Louis XVII of France', 'Louis XVIII of France'), ('au XVIIe siècle', 'au XVIIIe siècle'),
     (E'\n- HIV: +\n', E'\n- HIV: -\n'), (E'\n+ HIV: +\n', E'\n+ HIV: -\n'), (E'\n* Thai $\n', E'\n* Thai $$$\n'), (E'\n> prices ↑\n', E'\n> prices ↓\n'), (E'\n# Adria **\n', E'\n# Adria ****\n'), (E'\n| Adria | 5 | - | - |\n', E'\n| Adria | - | - | 5 |\n'),
+    ('x \subset y', 'x \supset y'), ('za 5 mln zł', 'za 5 zł'), ('for 5 miljoen euro', 'for 5 euro'), ('人民币叁拾万元', '人民币叁万元'), ('보증금 오백만원을', '보증금 오만원을'), ('at minus 5 degrees', 'at 5 degrees'),
+    ('返金した', '返金しなかった'), ('これは高い', 'これは高くない'), ('전체비공개', '전체공개'), ('در صورت عدم پرداخت', 'در صورت پرداخت'), ('bất hợp pháp', 'hợp pháp'),
     ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)'), ('if (a && b)', 'if (a b)'), ('rm -r ~/b', 'rm -r /b')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'not%';
 -- ... and an edit of the same words is

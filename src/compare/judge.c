@@ -70,6 +70,8 @@ static const char negations[] =
 " tidak bukan jangan tanpa belum nggak nuk არ nu fără nici niciodată ei לא אין ללא בלי אסור "
 " لا لم لن ليس ليست غير بدون دون نه نیست نیستند هیچ نہیں "
 " नह\u0940ं न मत बिना না নেই নয় 안 못 없이 "
+" 없다 없는 없습니다 없음 않다 않는 않습니다 않음 아니다 아닙니다 아닌 नाही गैर નથી ਨਹੀਂ இல்லை లేదు కాదు ಅಲ್ಲ അല്ല "
+" عدم غیر بغیر بی בלתי אי bất vô tiada deyil emas емес жоқ биш ekki minus минус "
 " 不 没 沒 未 非 无 無 勿 否 莫 ";
 
 /*
@@ -91,13 +93,22 @@ static const char numerals[] =
 " dua tiga empat lima enam tujuh delapan sembilan hai ba bốn sáu bảy tám chín mười "
 " שתי שני שלושה שלוש ארבעה ארבע חמישה חמש שישה שש שבעה שבע שמונה תשעה תשע "
 " ثلاثة ثلاث أربعة أربع خمسة خمس ستة سبعة سبع ثمانية تسعة تسع दो त\u0940न चार पाँच पांच छह सात आठ नौ दस "
-" 두 세 네 다섯 여섯 일곱 여덟 아홉 \u3007 零 \u4e00 二 两 兩 三 四 五 六 七 八 九 ";
+" 두 세 네 다섯 여섯 일곱 여덟 아홉 \u3007 零 \u4e00 二 两 兩 三 四 五 六 七 八 九 廿 卅 "
+" 壹 贰 貳 弐 叁 參 参 肆 伍 陆 陸 柒 捌 玖 ";
 static const char multipliers[] =
 " hundred thousand million billion trillion tausend million millionen mio milliarde "
 " milliarden mrd cent mille million millions milliard milliards ciento cien mil millón "
 " millones milione milioni milhão milhões тысяч тысячи миллион миллиона миллионов млн "
 " миллиа\u0440д миллиа\u0440дов мл\u0440д bin milyon milyar हज़ार लाख करोड़ ألف مليون مليار 만 억 "
-" 十 百 千 万 萬 亿 億 兆 ";
+" thousands millions billions dozen bn lakh crore tsd tausende mila millones billones milliers "
+" tusen tusind duizend miljon miljoner miljoen miljonit miljoonaa millioner mia miljard miljarder milliarder miljardit "
+" tuhat tuhatta tys tysiąc tysiące tysięcy tis tisíc tisíce tisuća tisoč hiljada hiljade mln mld mlrd milion miliony "
+" milionów milionů milión milióny miliónov miliona milijun milijuna milijona milijonov miliard miliarde miliardy "
+" miliardów milijarda milijarde milijardi milioane mii mie ezer millió milliárd tūkst milijonų miljoni juta ribu miliar "
+" nghìn triệu tỷ ming тысяча тыс тисяч тис мільйон мільйони мільйонів мільярд мільярдів хил хиляди милион милиона "
+" милиони милиард хиљада хиљаде χιλιάδες εκατ εκατομμύριο εκατομμύρια δισ δισεκατομμύρια אלף מיליון מיליארד "
+" آلاف ملايين هزار میلیون میلیارد ہزار لاکھ کروڑ ارب हजार अरब হাজার লাখ কোটি ਲੱਖ ਕਰੋੜ લાખ કરોડ லட்சம் கோடி లక్షల కోట్ల "
+" 十 百 千 万 萬 亿 億 兆 拾 佰 仟 ";
 
 /* What has been found of two documents. */
 typedef struct Judging
@@ -178,6 +189,17 @@ count_listed(const SimhashWords *words, uint32 from, uint32 n, const char *list)
 	return count;
 }
 
+/* How many words of a place negate, as な of ない and なかった does in Japanese? */
+static uint32
+count_negations(const SimhashWords *words, uint32 from, uint32 n)
+{
+	uint32		count = count_listed(words, from, n, negations);
+
+	for (uint32 i = from; i < from + n && i + 1 < words->n; i++)
+		count += is_listed(words, i, " な ") && is_listed(words, i + 1, " い か ");
+	return count;
+}
+
 /*
  * Do words that are put in make another number of a word beside them: "5 million",
  * "hundred five"?  However many they are: one more must not hide another.
@@ -228,8 +250,8 @@ judge_added(Judging *judging, const SimhashDifference *place)
 		return;					/* a doubt, however short the text is */
 	judging->digits |= (from > 0 && change_number(words, from, n, from - 1)) ||
 		(from + n < words->n && change_number(words, from, n, from + n));
-	judging->others += count_listed(words, from, n, negations);
-	judging->facts |= count_listed(words, from, n, negations) > 0;
+	judging->others += count_negations(words, from, n);
+	judging->facts |= count_negations(words, from, n) > 0;
 	judging->cost += (NUMBER_COST - 1) * count_kinds(words, from, n, SIMHASH_NUMBER);
 	judging->cost += n - soft;
 	count_gap(judging);
@@ -280,8 +302,8 @@ have_other_facts(const Judging *judging, const SimhashDifference *place)
 	const SimhashWords *a = judging->a;
 	uint32		end = place->a + place->na;
 
-	return count_listed(a, place->a, place->na, negations) !=
-		count_listed(judging->b, place->b, place->nb, negations) ||
+	return count_negations(a, place->a, place->na) !=
+		count_negations(judging->b, place->b, place->nb) ||
 		!same_numbers(judging, place) ||
 		(place->a > 0 && a->list[place->a - 1].kind == SIMHASH_NUMBER) ||
 		(end < a->n && a->list[end].kind == SIMHASH_NUMBER);

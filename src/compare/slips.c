@@ -9,7 +9,7 @@
  * so is another digit, and a word where both documents have both elsewhere: causal,
  * casual; and so is a number in Roman letters: XVII, XVIII.  And so are months, days,
  * numbers, directions and negations that differ by a letter: junio, julio.  Of a syllable
- * of Hangul one part may be another.
+ * of Hangul one part may be another; a whole one within a word is no slip.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -51,7 +51,7 @@ static const char *const other_facts[][2] = {
 	{"일", "이"}, {"일", "칠"}, {"이", "오"}, {"삼", "사"},
 	/* in and out, on and off, west and east */
 	{"^вы", "^в"}, {"^ви", "^в"}, {"^wy", "^w"}, {"^vý", "^v"}, {"^ie", "^iz"}, {"^an", "^ab"},
-	{"^an", "^av"}, {"^auf", "^aus"}, {"oest", "est"},
+	{"^an", "^av"}, {"^auf", "^aus"}, {"oest", "est"}, {"^sub", "^sup"},
 	/* negations */
 	{"mıyor", "ıyor"}, {"miyor", "iyor"}, {"muyor", "uyor"}, {"müyor", "üyor"}, {"mır", "ır"},
 	{"mir", "ir"}, {"mur", "ur"}, {"mür", "ür"}, {"mır", "yır"}, {"mir", "yir"}, {"mur", "yur"},
@@ -104,6 +104,13 @@ is_letter(int32 c)
 	return simhash_digit_value(c) < 0;
 }
 
+/* Is it a syllable of Hangul, which has more than one letter? */
+static bool
+is_syllable(int32 c)
+{
+	return c >= HANGUL_FIRST && c < HANGUL_FIRST + HANGUL_SYLLABLES;
+}
+
 /* May a letter be typed for another one?  That of Hangul is a part of a syllable. */
 static bool
 is_near_letter(int32 a, int32 b)
@@ -113,7 +120,7 @@ is_near_letter(int32 a, int32 b)
 
 	if (!is_letter(a) || !is_letter(b))
 		return false;
-	if (Min(x, y) < 0 || Max(x, y) >= HANGUL_SYLLABLES)
+	if (!is_syllable(a) || !is_syllable(b))
 		return true;
 	return (x % HANGUL_ENDS != y % HANGUL_ENDS) +
 		(x / HANGUL_ENDS % HANGUL_VOWELS != y / HANGUL_ENDS % HANGUL_VOWELS) +
@@ -141,12 +148,12 @@ differ_by_slip(const Letters *a, const Letters *b)
 	if (surplus > 1 || other->n < SLIP_LETTERS || i == 0)
 		return false;
 	if (surplus == 1)
-		return is_letter(longer->list[i]) &&
+		return is_letter(longer->list[i]) && (i == other->n || !is_syllable(longer->list[i])) &&
 			memcmp(&longer->list[i + 1], &other->list[i], rest * sizeof(int32)) == 0;
 	if (memcmp(&longer->list[i + 1], &other->list[i + 1], (rest - 1) * sizeof(int32)) == 0)
 		return look_alike(longer->list[i], other->list[i]) ||
 			(other->n >= SLIP_OTHER && is_near_letter(longer->list[i], other->list[i]));
-	return rest >= 2 && longer->list[i] == other->list[i + 1] &&
+	return rest >= 2 && longer->list[i] == other->list[i + 1] && !is_syllable(longer->list[i]) &&
 		longer->list[i + 1] == other->list[i] &&
 		is_letter(longer->list[i]) && is_letter(other->list[i]) &&
 		memcmp(&longer->list[i + 2], &other->list[i + 2], (rest - 2) * sizeof(int32)) == 0;
