@@ -45,7 +45,12 @@ SELECT x, y FROM edited, (VALUES
     ('viento del noreste', 'viento del noroeste'), ('cihaz çalışıyor', 'cihaz çalışmıyor'), ('cihaz işləyir', 'cihaz işləmir'), ('نامه را نوشت', 'نامه را ننوشت'), ('수입하였습니다', '수출하였습니다'), ('parolanız', 'parolasız'), ('금액은 백이십만원입니다', '금액은 백오십만원입니다'), ('열여섯번째로', '열다섯번째로'), ('arkitekturberoende', 'arkitekturoberoende'),
     ('Louis XVII of France', 'Louis XVIII of France'), ('au XVIIe siècle', 'au XVIIIe siècle'),
     (E'\n- HIV: +\n', E'\n- HIV: -\n'), (E'\n+ HIV: +\n', E'\n+ HIV: -\n'), (E'\n* Thai $\n', E'\n* Thai $$$\n'), (E'\n> prices ↑\n', E'\n> prices ↓\n'), (E'\n# Adria **\n', E'\n# Adria ****\n'), (E'\n| Adria | 5 | - | - |\n', E'\n| Adria | - | - | 5 |\n'),
-    ('x \subset y', 'x \supset y'), ('za 5 mln zł', 'za 5 zł'), ('for 5 miljoen euro', 'for 5 euro'), ('人民币叁拾万元', '人民币叁万元'), ('보증금 오백만원을', '보증금 오만원을'), ('at minus 5 degrees', 'at 5 degrees'),
+    (E'\nHome phone: 5551234\nWork phone:\n', E'\nHome phone:\nWork phone: 5551234\n'), (E'\nYellow cards: Ann\nRed cards:\n', E'\nYellow cards:\nRed cards: Ann\n'), (E'\nHome win: Ann\nAway win: -\n', E'\nHome win: -\nAway win: Ann\n'),
+    ('{"first name": "ann", "last name": ""}', '{"first name": "", "last name": "ann"}'), ('{"home phone": [], "work phone": [5]}', '{"home phone": [5], "work phone": []}'), (E'\nfirst_name=\nlast_name=ann\n', E'\nfirst_name=ann\nlast_name=\n'),
+    (E'\nann\t500\t\nbob\t\t700\n', E'\nann\t\t500\nbob\t\t700\n'), (E'\nann\tred\t\t\n', E'\nann\t\t\tred\n'), (E'\nann,500,,,\n', E'\nann,,,500,\n'), (E'\nann;red;;;\n', E'\nann;;;red;\n'),
+    (E'\n+ cheap\n- heavy\n', E'\n- cheap\n+ heavy\n'), (E'\n(+) cheap\n', E'\n(-) cheap\n'), (E'\n↑ cheap\n', E'\n↓ cheap\n'), (E'\n□ cheap\n', E'\n■ cheap\n'), ('★★★★ good', '★★★ very good'),
+    ('Otto (* 1920), painter', 'Otto († 1920), painter'), ('Otto (*1920)', 'Otto (†1920)'), ('in A♭ major', 'in A major'), ('x \subset y', 'x \supset y'), ('利率5％', '利率5'),
+    ('za 5 mln zł', 'za 5 zł'), ('for 5 miljoen euro', 'for 5 euro'), ('人民币叁拾万元', '人民币叁万元'), ('보증금 오백만원을', '보증금 오만원을'), ('at minus 5 degrees', 'at 5 degrees'),
     ('返金した', '返金しなかった'), ('これは高い', 'これは高くない'), ('전체비공개', '전체공개'), ('در صورت عدم پرداخت', 'در صورت پرداخت'), ('bất hợp pháp', 'hợp pháp'),
     ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)'), ('if (a && b)', 'if (a b)'), ('rm -r ~/b', 'rm -r /b')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'not%';
@@ -53,6 +58,7 @@ WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT
 SELECT x, y FROM edited, (VALUES
     ('wow', 'wow!'), ('Attention ! Le', 'Attention Le'), ('~~gone~~', 'gone'), ('Dr.~Smith', 'Dr. Smith'), ('![a picture](b)', 'a picture (b)'),
     ('75 mg daily', '75mg daily'), (E'\n1. of it\n1. it\n1. so\n', E'\n1. of it\n2. it\n3. so\n'), (E'\n- [x] red\n', E'\n- ☑ red\n'),
+    (E'\nTo do:\n- red\nNext: it\n', E'\nTo do: red\nNext: it\n'), (E'\nRed:\nGreen: it\n', E'\nRed\nGreen - it\n'), (E'\nann\t\t500\n', E'\nann,,500\n'), (E'\n+ red\n+ it\n', E'\n* red\n* it\n'), ('5％', '5%'), ('(*1920)', '(1920)'), ('대한민국에서', '대한민국에'),
     (E'\n# red #\n', E'\nred\n'), (E'\n| red | it |\n', E'\nred | it\n'), (E'\n(* red *)\n', E'\n/* red */\n'), (E'\n// red //\n', E'\n**red**\n'), (E'\n• red •\n', E'\nred\n'), (E'\n** red **\n', E'\nred\n'),
     ('costs 5 euros', 'costs 5 good euros'), ('mix two eggs', 'mix two big eggs'), ('mixing', 'miixng'), ('el 15 de junio', 'el 15 de juinio'), ('standardowe wyjście', 'standardowe wyjśce'), ('수입하였습니다', '수입하엿습니다'), ('анализ новый', 'анализ новй')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'alike%';
@@ -230,6 +236,9 @@ FROM (SELECT E'Garden rules\n\n' || a || E'\n\n- keep the gate shut\n- feed the 
         ('quoted', '> ' || replace(a, E'\n', E'\n> ')), ('comment of C', '/* ' || replace(a, E'\n', E'\n * ') || E'\n */'), ('of C++', '// ' || replace(a, E'\n', E'\n// ')),
         ('of a shell', '# ' || replace(a, E'\n', E'\n# ')), ('table', replace(a, E'\n- ', E'\n| ')), ('bold', replace(a, 'ducks', '**ducks**')), ('trade mark', a || '™'), ('emoji', a || ' 🦆'),
         ('tags, invisible', replace(a, 'ducks', E'd\U000E0061ucks'))) AS v(what, b);
+-- a section that moves takes its empty entries along
+SELECT said(a || form, form || a), said(a || form || ' end', form || a || ' end')
+FROM edited, LATERAL (SELECT E'\nHome phone:\nWork phone: 5551234\nFax:\n' AS form) AS f WHERE edits = 0;
 -- what stands behind the number of an item is a blank of any kind
 SELECT said(a, replace(a, '. ', E'.\t')) AS tab, said(a, replace(a, '. ', U&'.\00A0')) AS no_break, said(a, regexp_replace(a, '(\d)\.', '(\1)', 'g')) AS brackets,
        said(a, replace(a, '2. ', E'4.\t')) AS another

@@ -21,7 +21,7 @@
  *		the court of Bert denied the motion     ->  of Bert denied | of Anna
  *
  * So two such places become one if there are no more words between them than either
- * has: a comparison that finds more replacements finds fewer texts alike, not more.
+ * has, soft signs not counted: a comparison that finds more replacements finds fewer texts alike, not more.
  * Of two equal words either may be left out, so it is asked how near places may be.
  *
  * SPDX-License-Identifier: PostgreSQL
@@ -317,6 +317,17 @@ count_moves(const Alignment *align, const SimhashDifference *place, uint32 most,
 	return moves;
 }
 
+/* Soft signs of the first list, as empty fields of a table are. */
+static uint32
+count_soft(const Alignment *align, uint32 from, uint32 end)
+{
+	uint32		n = 0;
+
+	for (; from < end; from++)
+		n += (align->a[from].kind & SIMHASH_SOFT) != 0;
+	return n;
+}
+
 /* Put the places in order, and make one of those that are a replacement together. */
 static void
 order_places(Alignment *align)
@@ -344,6 +355,7 @@ order_places(Alignment *align)
 				break;
 			between -= count_moves(align, last, between, true);
 			between -= count_moves(align, &next, between, false);
+			between -= Min(between, count_soft(align, last->a + last->na, next.a));
 			if (between > Min(last->na + last->nb, next.na + next.nb))
 				break;
 			next.na += next.a - last->a;

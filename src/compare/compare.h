@@ -63,12 +63,14 @@ typedef enum SimhashWordKind
 	SIMHASH_UNIT = 8,			/* a sign that may, as a word: of currencies,
 								 * % */
 	SIMHASH_SOFT_SIGN = 16,		/* one that counts only for another */
-	SIMHASH_LABEL = 32			/* where that of a page counts up: only for a
+	SIMHASH_LABEL = 32,			/* where that of a page counts up: only for a
 								 * number that does not */
+	SIMHASH_EMPTY = 64			/* where a value may be: only for itself, elsewhere */
 } SimhashWordKind;
 
-#define SIMHASH_SOFT	(SIMHASH_SOFT_SIGN | SIMHASH_LABEL)
+#define SIMHASH_SOFT	(SIMHASH_SOFT_SIGN | SIMHASH_LABEL | SIMHASH_EMPTY)
 #define SIMHASH_LABEL_SIGN	0x1d0f5	/* what stands for one */
+#define SIMHASH_EMPTY_SIGN	0x2423
 #define SIMHASH_BAR_SIGN	0x2502	/* ... for a bar or an empty field of a table */
 #define SIMHASH_SIGNS	(SIMHASH_SIGN | SIMHASH_UNIT | SIMHASH_SOFT_SIGN)
 

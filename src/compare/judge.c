@@ -11,8 +11,9 @@
  *	- A word, a number or a sign that stands for another is no edit: the entries of
  *	  a form, a fact that has changed, a price, a date, an operator look like that.
  *	  Signs and words that negate may not be put in or left out, either, nor numbers
- *	  beside others, as of a version.  Numbers stand for others, too, if each document has some that the other one lacks,
- *	  wherever they are.
+ *	  beside others, as of a version; nor may a number move by itself.  Numbers stand
+ *	  for others, too, if each document has some that the other one lacks, wherever
+ *	  they are.
  *	- A slip of typing, in a word of some letters that begins with the same one,
  *	  costs 1; so does a word that is written as two, or a digit read for a letter.
  *	- Words that are put in or left out cost as many as they are, and INSIDE more,
@@ -335,7 +336,9 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 	{
 		/* the same of each kind, in another order */
 		judging->digits |= count_kinds(judging->a, place->a, place->na, SIMHASH_NUMBER) > 0;
-		judging->signs |= count_kinds(judging->a, place->a, place->na, SIMHASH_SIGN) > 0;
+		judging->signs |= count_kinds(judging->a, place->a, place->na, SIMHASH_SIGN) > 0 ||
+			(count_kinds(judging->a, place->a, place->na, SIMHASH_EMPTY) > 0 &&
+			 count_kinds(judging->b, place->b, place->nb, SIMHASH_EMPTY) > 0);
 		judging->cost++;
 	}
 	else
@@ -385,9 +388,10 @@ judge_place(Judging *judging, const SimhashDifference *place)
 	bool		soft_a = count_kinds(judging->a, place->a, place->na, ~SIMHASH_SOFT) == 0;
 	bool		soft_b = count_kinds(judging->b, place->b, place->nb, ~SIMHASH_SOFT) == 0;
 
-	if (place->na == 0 || place->nb == 0)
-		judging->signs |= place->na > 0 ? lengthens_run(judging->a, place->a, place->na) :
-			lengthens_run(judging->b, place->b, place->nb);
+	judging->signs |= (place->na > 0 && (place->nb == 0 || soft_a) &&
+					   lengthens_run(judging->a, place->a, place->na)) ||
+		(place->nb > 0 && (place->na == 0 || soft_b) &&
+		 lengthens_run(judging->b, place->b, place->nb));
 	if (soft_a && soft_b && (place->na == 0 || place->nb == 0))
 		return;
 	if ((soft_a || soft_b) && place->na > 0 && place->nb > 0 &&
@@ -500,15 +504,33 @@ is_parted(const Judging *judging, const SimhashDifference *place)
 		memcmp(words->forms + word->start, others->forms + part->start, word->length) == 0;
 }
 
+/* Is a number put in, or left out, by itself? */
+static bool
+is_bare_number(const Judging *judging, const SimhashDifference *place)
+{
+	return (place->na == 0 || place->nb == 0) &&
+		count_kinds(judging->a, place->a, place->na, ~(SIMHASH_NUMBER | SIMHASH_SOFT)) == 0 &&
+		count_kinds(judging->b, place->b, place->nb, ~(SIMHASH_NUMBER | SIMHASH_SOFT)) == 0;
+}
+
+/* Places for values that are empty, unless they are beside words that differ, too. */
+static uint32
+count_bare_empty(const SimhashWords *words, uint32 from, uint32 n)
+{
+	return count_kinds(words, from, n, ~SIMHASH_SOFT) > 0 ? 0 :
+		count_kinds(words, from, n, SIMHASH_EMPTY);
+}
+
 /*
  * What is put in here stands for what is left out there, whichever of the shortest scripts
- * was found, unless it is the same.
+ * was found, unless it is the same; a number by itself that is in another place is not.
  */
 static void
 judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
 {
 	static const int kinds[] = {SIMHASH_WORD | SIMHASH_UNIT, SIMHASH_NUMBER, SIMHASH_SIGN,
 	SIMHASH_SOFT_SIGN};
+	uint32		empty[2] = {0, 0};	/* where the other text has a value */
 	uint32		lacks[lengthof(kinds)][2];
 
 	for (size_t k = 0; k < lengthof(kinds); k++)
@@ -517,8 +539,15 @@ judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
 		Hashes		b = {0, NULL};
 		uint32		common;
 
+		lacks[k][0] = lacks[k][1] = 0;
 		for (uint32 i = 0; i < n; i++)
 		{
+			if (k == 1 && is_bare_number(judging, &places[i]))
+			{
+				lacks[k][0] += count_kinds(judging->a, places[i].a, places[i].na, kinds[k]);
+				lacks[k][1] += count_kinds(judging->b, places[i].b, places[i].nb, kinds[k]);
+				continue;
+			}
 			if ((k == 0 && places[i].na > 0 && places[i].nb > 0) || is_parted(judging, &places[i]))
 				continue;
 			take_kinds(&a, judging->a, places[i].a, places[i].na, kinds[k]);
@@ -526,13 +555,19 @@ judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
 		}
 		/* a tick that stands at another box is another one */
 		common = kinds[k] == SIMHASH_SOFT_SIGN ? 0 : count_common(&a, &b);
-		lacks[k][0] = a.n - common;
-		lacks[k][1] = b.n - common;
+		lacks[k][0] += a.n - common;
+		lacks[k][1] += b.n - common;
 	}
 	judging->others += Min(lacks[0][0], lacks[0][1]);
 	judging->facts |= judging->family != NULL && are_exchanged(judging, places, n);
 	judging->digits |= lacks[1][0] > 0 && lacks[1][1] > 0;
 	judging->signs |= lacks[2][0] + lacks[2][1] > 0 || (lacks[3][0] > 0 && lacks[3][1] > 0);
+	for (uint32 i = 0; i < n; i++)
+	{
+		empty[0] += count_bare_empty(judging->a, places[i].a, places[i].na);
+		empty[1] += count_bare_empty(judging->b, places[i].b, places[i].nb);
+	}
+	judging->signs |= empty[0] > 0 && empty[1] > 0;
 }
 
 /*

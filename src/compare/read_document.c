@@ -34,6 +34,8 @@ kind_of(const unsigned char *from, const unsigned char *end)
 
 	if (c == SIMHASH_LABEL_SIGN)
 		return SIMHASH_LABEL;
+	if (c == SIMHASH_EMPTY_SIGN)
+		return SIMHASH_EMPTY;
 	if (kind == SH_SYMBOL || kind == SH_SEPARATOR)
 		return c == '%' || c == '&' || utf8proc_category(c) == UTF8PROC_CATEGORY_SC ?
 			SIMHASH_UNIT :

@@ -20,7 +20,9 @@
  *	- What is left means something: operators, signs of currencies, "-" before a
  *	  number or a word, "!" that negates, "." before a digit, "_" and "#" within names.
  *	  Other symbols, as emoji, a tick, an empty field of a table, and a dash or a slash by
- *	  itself are soft: judge.c takes one for another, but not for nothing.
+ *	  itself are soft: judge.c takes one for another, but not for nothing.  So are "+" and
+ *	  "-" where lines of one text begin with both.
+ *	- A sign stands where a value may be, but is not, "Fax:": none may move there.
  *
  * Decimal digits of all scripts become ASCII digits.  Signs that core/text would not
  * take for tokens are written as patterns of Braille.
@@ -33,12 +35,15 @@
 
 #include <utf8proc.h>
 
+#define LABEL_BYTES		32		/* of a line that ends in a colon, as one of a form */
+
 /* A text that is being read. */
 typedef struct Layout
 {
 	const unsigned char *end;	/* of the text */
 	unsigned char *out;
 	bool		signs;			/* some were written */
+	bool		form;			/* the last line has a colon behind a few words */
 } Layout;
 
 /* The character before or behind a place, or a blank. */
@@ -118,10 +123,13 @@ is_mark(int32 c)
 static bool
 is_emblem(int32 c)
 {
+	if (c == 0x2191 || c == 0x2193)
+		return true;
 	if (utf8proc_category(c) != UTF8PROC_CATEGORY_SO || (c >= 0x2500 && c < 0x25a0) ||
 		c == 0x2756 || c == 0x2794 || (c >= 0x2798 && c <= 0x27bf))
 		return false;
-	return c < 0x25a0 || c > 0x25ff || c == 0x25b2 || c == 0x25bc || c == 0x25cb || c == 0x25cf;
+	return c < 0x25a0 || c > 0x25ff ||
+		memchr("\xa0\xa1\xb2\xb3\xbc\xbd\xcb\xce\xcf", c & 0xff, 9) != NULL;
 }
 
 /* A box that is ticked, or not: "[x]", "[ ]", and at the begin of a line "( )"; or 0. */
@@ -165,6 +173,7 @@ skip_leaders(const unsigned char *from, const unsigned char *end)
 		from = simhash_skip(from, end, true);
 		next = simhash_skip(from, end, false);
 		if (!is_leader(from, next) || read_tick(from, end, true) != 0 ||
+			(*from == '(' && next[-1] == ')' && next - from > 2) ||
 			(*from == '$' && begins_with_digit(simhash_skip(next, end, true), end)))
 			return from;
 		from = next;
@@ -242,11 +251,15 @@ is_minus(Place place)
 
 /*
  * A sign that stands by itself between two words, or beside brackets, an operator or a
- * dash, as a symbol that counts only for another one; 0 if it is none.
+ * dash, as a symbol that counts only for another one; 0 if it is none.  Those of birth
+ * and death, "(*1920)" and "(†1920)", stand before a year, too.
  */
 static int32
 lone_sign(int32 c, Place place)
 {
+	if ((c == '*' || c == 0x2020) && (simhash_is_blank(place.before) || place.before == '(') &&
+		(simhash_is_blank(place.behind) || simhash_digit_value(place.behind) >= 0))
+		return c == '*' ? 0x2573 : 0x271d;
 	if ((!simhash_is_blank(place.before) || !simhash_is_blank(place.behind)) &&
 		!((c == '*' || c == '/' || c == '-') &&
 		  (((place.before == ')' || place.before == ']') && simhash_is_of_word(place.behind)) ||
@@ -322,6 +335,8 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 		if (category == UTF8PROC_CATEGORY_NO || (c >= 0x2071 && c <= 0x209c))
 			write_pattern(layout, c);
 	}
+	else if (c == 0x266d || c == 0x266e)
+		write_pattern(layout, c);	/* flat, natural */
 	else if (is_dash(c))
 	{
 		bool		minus = (c < 0x2014 || c > 0x2015) && is_minus(place);
@@ -334,6 +349,8 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 	{
 		if (is_section(c))
 			write_pattern(layout, c);
+		else if (c == 0xff05)
+			write_sign(layout, '%');
 		else
 			*layout->out++ = ' ';
 		return;
@@ -353,6 +370,20 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 	layout->signs |= !simhash_is_of_word(c);
 	memcpy(layout->out, bytes, length);
 	layout->out += length;
+}
+
+/* Write a sign of ASCII, maybe the last one of a line, if it says something. */
+static void
+write_ascii(Layout *layout, int32 c, bool last, Place place)
+{
+	if (!(c == '-' ? is_minus(place) : means_something(c, place)))
+		*layout->out++ = ' ';
+	else if (c == '.' || c == '_' || (c == '&' && (place.before == '&' || place.behind == '&')))
+		write_pattern(layout, c);	/* no "and" */
+	else
+		write_sign(layout, c);
+	if (c == '=' && last)
+		write_sign(layout, SIMHASH_EMPTY_SIGN); /* "name=" */
 }
 
 /* The next character that is not ignored; a blank at the end. */
@@ -403,6 +434,41 @@ write_run(Layout *layout, const unsigned char *from, const unsigned char *end,
 	return n;
 }
 
+/* The colon behind a few words that a line begins with, as of an entry of a form; or NULL. */
+static const unsigned char *
+find_colon(const unsigned char *from, const unsigned char *end)
+{
+	Size		length;
+
+	for (const unsigned char *at = from; at < end && *at != '\n' && at - from < LABEL_BYTES; at += length)
+	{
+		int32		c = sh_utf8_decode(at, end, &length);
+
+		if (c == 0xff1a || (c == ':' && (at + 1 == end || at[1] <= ' ')))
+			return at;
+	}
+	return NULL;
+}
+
+/*
+ * Is there nothing where a value may be: in quotes or brackets, or behind the colon at the end
+ * of a line, where the next one has one, too, or the last one had?
+ */
+static bool
+is_blank_entry(const Layout *layout, int32 c, const unsigned char *start,
+			   const unsigned char *from, const unsigned char *end)
+{
+	static const char pairs[] = "\"\"''[]{}";
+	const char *pair = c < 0x80 ? strchr(pairs, c) : NULL;
+
+	if (c == ':' || c == 0xff1a)
+		return find_colon(start, end) == from && !has_word(from + 1, end) &&
+			(layout->form || skip_leaders(end, layout->end) == layout->end ||
+			 find_colon(skip_leaders(end, layout->end), layout->end) != NULL);
+	return pair != NULL && from + 1 < end && (pair - pairs) % 2 == 0 && from[1] == pair[1] &&
+		count_equal(from, end) < 3;
+}
+
 /*
  * Is there an empty field before a comma or semicolon of a table, or behind the last one
  * of a line?  What is in another column is another entry.
@@ -441,7 +507,10 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		length = 1;
 		if (c <= ' ' || (c < 0x80 && simhash_is_of_word(c)))
 		{
-			*layout->out++ = (unsigned char) Max(c, ' ');
+			if (c == '\t' && place.before == c)
+				write_sign(layout, SIMHASH_EMPTY_SIGN);
+			else
+				*layout->out++ = (unsigned char) Max(c, ' ');
 			place.before = c;
 			continue;
 		}
@@ -451,6 +520,8 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		tick = simhash_is_blank(place.before) ? read_tick(from, end, from == start) : 0;
 		if (c < 0)
 			*layout->out++ = ' ';
+		else if (is_blank_entry(layout, c, start, from, end))
+			write_sign(layout, SIMHASH_EMPTY_SIGN);
 		else if ((c == ',' || c == ';') && is_empty_field(start, from, end))
 		{
 			write_sign(layout, SIMHASH_BAR_SIGN);
@@ -475,20 +546,30 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 				write_sign(layout, lone);
 			else if (c >= 0x80)
 				write_other(layout, c, from, length, place);
-			else if (c == '-' ? is_minus(place) : means_something(c, place))
-			{
-				layout->signs = true;
-				if (c == '.' || c == '_' || (c == '&' && (place.before == '&' || place.behind == '&')))
-					write_pattern(layout, c);	/* no "and" */
-				else
-					*layout->out++ = (unsigned char) c;
-			}
 			else
-				*layout->out++ = ' ';
+				write_ascii(layout, c, from + 1 == end, place);
 		}
 		place.before = c;
 	}
 	*layout->out++ = ' ';
+}
+
+/* Is a line that begins there an item that such a sign begins? */
+static bool
+is_item_of(int32 sign, const unsigned char *first, const unsigned char *end)
+{
+	return first + 1 < end && *first == sign && first[1] <= ' ';
+}
+
+/* Write an empty field for each tab of a stretch before or behind others. */
+static void
+write_tabs(Layout *layout, const unsigned char *from, const unsigned char *end)
+{
+	for (; from < end; from++)
+	{
+		if (*from == '\t')
+			write_sign(layout, SIMHASH_EMPTY_SIGN);
+	}
 }
 
 /*
@@ -502,11 +583,13 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 	Layout		layout = {.end = from + length,.out = out};
 	SimhashLabels labels = {NULL, 0, 0};
 	uint32		label = 0;
+	bool		plus = false;	/* items begin with "+", so "-" says something */
 
 	for (const unsigned char *line = from, *end; line < layout.end; line = end + 1)
 	{
 		end = find_line_end(line, layout.end);
 		simhash_note_label(&labels, skip_leaders(line, end), end);
+		plus |= is_item_of('+', simhash_skip(line, end, true), end);
 	}
 	simhash_find_counting(&labels);
 	for (const unsigned char *line = from, *end; line < layout.end; line = end + 1)
@@ -529,7 +612,17 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 			label++;
 		}
 		if (has_word(start, end))
-			write_signs(&layout, start, skip_trailers(first, start, end));
+		{
+			const unsigned char *last = skip_trailers(first, start, end);
+			bool		fields = memchr(start, '\t', (Size) (last - start)) != NULL;
+
+			if (plus && (is_item_of('+', first, end) || is_item_of('-', first, end)))
+				write_sign(&layout, *first == '+' ? 0x2795 : 0x2796);
+			write_tabs(&layout, line, fields ? first : line);
+			write_signs(&layout, start, last);
+			write_tabs(&layout, last, end);
+			layout.form = find_colon(start, end) != NULL;
+		}
 		else if (is_operator(first, end))
 			write_signs(&layout, first, end);
 	}
