@@ -21,8 +21,8 @@ const SimhashMeasureKind simhash_measures[] = {
 	{"containment", "containment", false, false, 0},
 	{"alike", "Jaccard", true, true, 0},
 	{"alike-but-digits", "Jaccard", true, true, SIMHASH_NUMBER | SIMHASH_LABEL},
-	{"alike-but-signs", "Jaccard", true, true, SIMHASH_SIGNS},
-	{"alike-words", "Jaccard", true, true, SIMHASH_NUMBER | SIMHASH_LABEL | SIMHASH_SIGNS},
+	{"alike-but-signs", "Jaccard", true, true, SIMHASH_SIGNS | SIMHASH_EMPTY},
+	{"alike-words", "Jaccard", true, true, SIMHASH_NUMBER | SIMHASH_LABEL | SIMHASH_SIGNS | SIMHASH_EMPTY},
 	{"hamming", "hamming", false, false, 0}
 };
 
