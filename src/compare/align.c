@@ -21,7 +21,8 @@
  *		the court of Bert denied the motion     ->  of Bert denied | of Anna
  *
  * So two such places become one if there are no more words between them than either
- * has, soft signs not counted: a comparison that finds more replacements finds fewer texts alike, not more.
+ * has, soft signs not counted: a comparison that finds more replacements finds fewer
+ * texts alike, not more.
  * Of two equal words either may be left out, so it is asked how near places may be.
  *
  * SPDX-License-Identifier: PostgreSQL

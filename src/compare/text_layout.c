@@ -444,7 +444,7 @@ find_colon(const unsigned char *from, const unsigned char *end)
 	{
 		int32		c = sh_utf8_decode(at, end, &length);
 
-		if (c == 0xff1a || (c == ':' && (at + 1 == end || at[1] <= ' ')))
+		if (c == 0xff1a || (c == ':' && (at == from || at[-1] != c) && (at + 1 == end || at[1] <= ' ')))
 			return at;
 	}
 	return NULL;
