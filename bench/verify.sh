@@ -5,8 +5,8 @@
 # Documents are of twenty sentences, 2 kB; one of ten is another one with a
 # sentence exchanged.  A crowd is of rows all within 8 bits of each other, of 40
 # texts of 300 words, in which two or so differ, as in a campaign; the same rows spread
-# out have their fingerprints moved by text.  (The families of 100,000 such rows take
-# minutes to find, and so do, where five words differ, comparisons with rows that stay.)
+# out have their fingerprints moved by text.  (Where five words differ, most rows stay, and
+# the comparisons with these take minutes.)
 # Forms are 300 words, of which 226 are the same in all, with fingerprints within 8
 # bits of each other; ten times as many are the same again.  Strangers are 300 words
 # of their own, and have one fingerprint.  Short
