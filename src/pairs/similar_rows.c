@@ -25,7 +25,8 @@
  * on one list, for stars the centers among them, and each of them is compared
  * with those before it that are near.  So a hundred thousand variants of forty
  * texts are compared with some forty centers each.  By Jaccard similarity, an
- * index of rare features (prefixes.c) tells which few of them can be similar.
+ * index of rare features (prefixes.c) tells which few of them can be similar; rows
+ * that are only to be connected are so as it finds them, a block of rows after the other.
  * By another measure, only stars have a list, and the worst case is a crowd of
  * texts that are not similar: each of them becomes a center, and is compared
  * with all those before it.
