@@ -40,10 +40,11 @@ words() { tr -s '\n\t ' ' ' | sed 's/^ //; s/ $//'; }
 came=
 for end in / ' /'; do
 	documents "$end"
-	came+="$(docx2txt text.docx - | words), $(odt2txt text.odt | words); "
+	came+="$(docx2txt text.docx - | words), $(odt2txt.odt2txt text.odt | words); "
 done
+for path in charset map; do echo "${path}_path=$folder/root/usr/share/catdoc"; done >.catdocrc
 echo '{\rtf1\ansi one\line two\par}' >text.rtf
-came+=$(catdoc text.rtf | words)
+came+=$(HOME=$folder catdoc text.rtf | words)
 echo "docx2txt, odt2txt; with a blank; catdoc: $came"
 [ "$came" = 'one two, one two; onetwo, onetwo; onetwo' ] ||
 	{ echo 'this has changed'; exit 1; }

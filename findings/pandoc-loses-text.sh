@@ -17,13 +17,13 @@ set -euo pipefail
 . "$(dirname "$0")/packages.bash" pandoc=2.17.1.1-2~deb12u1 \
 	pandoc-data=2.17.1.1-2~deb12u1
 
+export pandoc_datadir=$folder/root/usr/share/pandoc
+
 # The words of the HTML $2, by way of the format $1.
 words()
 {
-	local data=(--data-dir "$folder/root/usr/share/pandoc/data")
-
-	pandoc "${data[@]}" -s --metadata title=Title -f html -o "text.$1" <<<"$2"
-	pandoc "${data[@]}" "text.$1" -t plain |
+	pandoc -s --metadata title=Title -f html -o "text.$1" <<<"$2"
+	pandoc "text.$1" -t plain |
 		sed 's/Title//' | tr -s '\n -' ' ' | sed 's/^ //; s/ $//'
 }
 
