@@ -411,6 +411,12 @@ SELECT 10 + n, replace(body, x[1], x[2])
 FROM edits, unnest('{of=in,five=six,million=billion,euros=million euros,kg=pounds,II=IV,of part=part of,first=second,trzy=dwa}'::text[]) WITH ORDINALITY AS u (u, n), string_to_array(u, '=') AS x
 WHERE id = 1;
 SELECT gone, doubt, differs FROM simhash_dedup_plan('edits', 'mh') WHERE gone[1]::int > 10 ORDER BY gone;
+-- ... nor are some words in another order
+DELETE FROM edits WHERE id > 10;
+UPDATE edits SET body = body || ' ann berger beat tom ' || (SELECT string_agg(word(71, i), ' ' ORDER BY i) FROM generate_series(1, 70) AS i);
+INSERT INTO edits
+SELECT 10 + n, replace(body, 'ann berger beat tom', (ARRAY['tom beat ann berger', 'eve miller met jim'])[n]) FROM edits, generate_series(1, 2) AS n WHERE id = 1;
+SELECT gone, doubt, differs FROM simhash_dedup_plan('edits', 'mh') WHERE gone[1]::int > 10 ORDER BY gone;
 DROP TABLE edits;
 -- an entry is one at the end, too, in whichever rows it is; and what fewer than five have says nothing
 CREATE TABLE ends (id int PRIMARY KEY, body text, mh bigint GENERATED ALWAYS AS (minhash(body)) STORED);

@@ -336,9 +336,7 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 	{
 		/* the same of each kind, in another order */
 		judging->digits |= count_kinds(judging->a, place->a, place->na, SIMHASH_NUMBER) > 0;
-		judging->signs |= count_kinds(judging->a, place->a, place->na, SIMHASH_SIGN) > 0 ||
-			(count_kinds(judging->a, place->a, place->na, SIMHASH_EMPTY) > 0 &&
-			 count_kinds(judging->b, place->b, place->nb, SIMHASH_EMPTY) > 0);
+		judging->signs |= count_kinds(judging->a, place->a, place->na, SIMHASH_SIGN) > 0;
 		judging->cost++;
 	}
 	else
@@ -464,28 +462,36 @@ count_common(Hashes *a, Hashes *b)
 	return common;
 }
 
-/* Does a word stand for another one here, and that one for it there? */
+/*
+ * Does a word stand for another one here, and that one for it there?  Or do the words of
+ * a place stand in another order?
+ */
 static bool
 are_exchanged(const Judging *judging, const SimhashDifference *places, uint32 n)
 {
 	Hashes		pairs[2] = {{0, NULL}, {0, NULL}};
+	bool		moved = false;
 
 	for (int i = 0; i < 2; i++)
 		pairs[i].list = palloc(judging->a->n * sizeof *pairs[i].list + 1);
 	for (uint32 i = 0; i < n; i++)
 	{
+		uint64		sum = 0;
+
 		for (uint32 j = 0; j < places[i].na && places[i].na == places[i].nb; j++)
 		{
 			uint64		a = judging->a->list[places[i].a + j].hash;
 			uint64		b = judging->b->list[places[i].b + j].hash;
 
+			sum += a - b;
 			if (a == b)
 				continue;
 			pairs[0].list[pairs[0].n++] = sh_mix(a) + b;
 			pairs[1].list[pairs[1].n++] = sh_mix(b) + a;
 		}
+		moved |= sum == 0 && places[i].na == places[i].nb;
 	}
-	return count_common(&pairs[0], &pairs[1]) > 0;
+	return moved || count_common(&pairs[0], &pairs[1]) > 0;
 }
 
 /* Is one word here two there, of which one is a number: "75mg", "75 mg"? */
@@ -513,12 +519,24 @@ is_bare_number(const Judging *judging, const SimhashDifference *place)
 		count_kinds(judging->b, place->b, place->nb, ~(SIMHASH_NUMBER | SIMHASH_SOFT)) == 0;
 }
 
-/* Places for values that are empty, unless they are beside words that differ, too. */
-static uint32
-count_bare_empty(const SimhashWords *words, uint32 from, uint32 n)
+/*
+ * Take the signs of values that are empty in a place of a list, with the label before
+ * each, which is what moves where the value has more words.  By themselves they are like
+ * no others.
+ */
+static void
+take_empty(Hashes *hashes, const SimhashWords *words, uint32 from, uint32 n, bool second)
 {
-	return count_kinds(words, from, n, ~SIMHASH_SOFT) > 0 ? 0 :
-		count_kinds(words, from, n, SIMHASH_EMPTY);
+	bool		bare = count_kinds(words, from, n, ~SIMHASH_SOFT) == 0;
+
+	if (hashes->list == NULL)
+		hashes->list = palloc(words->n * sizeof *hashes->list + 1);
+	for (uint32 i = from; i < from + n; i++)
+	{
+		if (words->list[i].kind == SIMHASH_EMPTY)
+			hashes->list[hashes->n++] = bare || i < 2 ? second :
+				sh_mix(words->list[i - 2].hash) + words->list[i - 1].hash;
+	}
 }
 
 /*
@@ -530,8 +548,9 @@ judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
 {
 	static const int kinds[] = {SIMHASH_WORD | SIMHASH_UNIT, SIMHASH_NUMBER, SIMHASH_SIGN,
 	SIMHASH_SOFT_SIGN};
-	uint32		empty[2] = {0, 0};	/* where the other text has a value */
 	uint32		lacks[lengthof(kinds)][2];
+	Hashes		empty[2] = {{0, NULL}, {0, NULL}};
+	uint32		same;
 
 	for (size_t k = 0; k < lengthof(kinds); k++)
 	{
@@ -564,10 +583,11 @@ judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
 	judging->signs |= lacks[2][0] + lacks[2][1] > 0 || (lacks[3][0] > 0 && lacks[3][1] > 0);
 	for (uint32 i = 0; i < n; i++)
 	{
-		empty[0] += count_bare_empty(judging->a, places[i].a, places[i].na);
-		empty[1] += count_bare_empty(judging->b, places[i].b, places[i].nb);
+		take_empty(&empty[0], judging->a, places[i].a, places[i].na, false);
+		take_empty(&empty[1], judging->b, places[i].b, places[i].nb, true);
 	}
-	judging->signs |= empty[0] > 0 && empty[1] > 0;
+	same = count_common(&empty[0], &empty[1]);
+	judging->signs |= empty[0].n > same && empty[1].n > same;
 }
 
 /*
