@@ -372,7 +372,7 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 	layout->out += length;
 }
 
-/* Write a sign of ASCII, maybe the last one of a line, if it says something. */
+/* Write a sign of ASCII, maybe one that ends a line, if it says something. */
 static void
 write_ascii(Layout *layout, int32 c, bool last, Place place)
 {
@@ -444,7 +444,8 @@ find_colon(const unsigned char *from, const unsigned char *end)
 	{
 		int32		c = sh_utf8_decode(at, end, &length);
 
-		if (c == 0xff1a || (c == ':' && (at == from || at[-1] != c) && (at + 1 == end || at[1] <= ' ')))
+		if (c == 0xff1a || (c == ':' && (at == from || at[-1] != c) &&
+							(at + 1 == end || at[1] <= ' ' || at[1] == '*')))
 			return at;
 	}
 	return NULL;
@@ -452,7 +453,7 @@ find_colon(const unsigned char *from, const unsigned char *end)
 
 /*
  * Is there nothing where a value may be: in quotes or brackets, or behind the colon at the end
- * of a line, where the next one has one, too, or the last one had?
+ * of a line, where the next one has one, too, or the last one had, and not the next but one?
  */
 static bool
 is_blank_entry(const Layout *layout, int32 c, const unsigned char *start,
@@ -462,9 +463,15 @@ is_blank_entry(const Layout *layout, int32 c, const unsigned char *start,
 	const char *pair = c < 0x80 ? strchr(pairs, c) : NULL;
 
 	if (c == ':' || c == 0xff1a)
-		return find_colon(start, end) == from && !has_word(from + 1, end) &&
-			(layout->form || skip_leaders(end, layout->end) == layout->end ||
-			 find_colon(skip_leaders(end, layout->end), layout->end) != NULL);
+	{
+		const unsigned char *next;
+
+		if (find_colon(start, end) != from || has_word(from + 1, end))
+			return false;
+		next = skip_leaders(end, layout->end);
+		return next == layout->end || find_colon(next, layout->end) != NULL ||
+			(layout->form && find_colon(skip_leaders(find_line_end(next, layout->end), layout->end), layout->end) == NULL);
+	}
 	return pair != NULL && from + 1 < end && (pair - pairs) % 2 == 0 && from[1] == pair[1] &&
 		count_equal(from, end) < 3;
 }
@@ -547,7 +554,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			else if (c >= 0x80)
 				write_other(layout, c, from, length, place);
 			else
-				write_ascii(layout, c, from + 1 == end, place);
+				write_ascii(layout, c, from > start && from + 1 == end, place);
 		}
 		place.before = c;
 	}
