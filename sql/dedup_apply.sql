@@ -410,6 +410,22 @@ UPDATE plan_longer SET doubt = '';
 CALL simhash_dedup_apply('longer', 'plan_longer');
 SELECT octet_length(gone[1]), octet_length(kept[1]), done FROM plan_longer;
 
+----------------------------------------
+-- where all rows are refused, each by itself, the log is not read for each of them
+----------------------------------------
+
+CREATE TABLE held (id int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO held SELECT n, body() FROM generate_series(1, 601) AS n;
+CREATE TABLE plan_held AS SELECT * FROM simhash_dedup_plan('held', 'fp');
+CALL simhash_dedup_apply('held', 'plan_held', log => 'gone_held', batch => 100);
+CREATE TRIGGER holds BEFORE INSERT ON held FOR EACH ROW EXECUTE FUNCTION hold();
+BEGIN;
+SET LOCAL client_min_messages = error;
+CALL simhash_dedup_undo('held', 'plan_held', 'gone_held');
+SELECT count(*) FROM gone_held;
+SELECT seq_tup_read + idx_tup_fetch < 60000 AS few FROM pg_stat_xact_user_tables WHERE relname = 'gone_held';
+COMMIT;
+
 \pset tuples_only off
 \pset format aligned
 RESET search_path;

@@ -14,6 +14,8 @@
  */
 #include "removal/removal.h"
 
+#include "catalog/pg_type.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
@@ -40,8 +42,8 @@ typedef struct Undo
 
 /*
  * That a line (l) has to stay because a later one (o) does: of the same row, unless both
- * moved it by other keys, or of one that it referred to.  The later ones are read once,
- * not for each line.
+ * moved it by other keys, or of one that it referred to.  The later ones are read once
+ * for a step, not for each line, nor whenever some of its lines are tried again.
  */
 static char *
 write_left(const Removal *removal, const RemovalTable *table)
@@ -74,10 +76,8 @@ write_left(const Removal *removal, const RemovalTable *table)
 static void
 put_back(Removal *removal, const RemovalTable *table, Datum lines)
 {
-	const char *these = simhash_removal_sql(removal, table, NULL, "l.ctid {=} ANY ($1)%s AND NOT (%s)",
-											table == removal->table ? "" :
-											simhash_removal_sql(removal, table, NULL, " AND l.{action} {=} 'dropped'::pg_catalog.text"),
-											write_left(removal, table));
+	const char *these = simhash_removal_sql(removal, table, NULL, table == removal->table ? "l.ctid {=} ANY ($1)" :
+											"l.ctid {=} ANY ($1) AND l.{action} {=} 'dropped'::pg_catalog.text");
 	uint64		came;
 
 	came = simhash_removal_do(removal, table, NULL, lines,
@@ -102,8 +102,8 @@ put_back(Removal *removal, const RemovalTable *table, Datum lines)
 static void
 move_back(Removal *removal, const RemovalTable *table, Datum lines)
 {
-	const char *these = simhash_removal_sql(removal, table, NULL, "l.ctid {=} ANY ($1)"
-											" AND l.{action} {=} 'moved'::pg_catalog.text AND NOT (%s)", write_left(removal, table));
+	const char *these = simhash_removal_sql(removal, table, NULL,
+											"l.ctid {=} ANY ($1) AND l.{action} {=} 'moved'::pg_catalog.text");
 	const char *which = simhash_removal_sql(removal, table, NULL, "%s AND {key|t.@1 @2 l.@3| AND }"
 											" AND {moving|(" SAME("l.@1", "l.@2") " OR " SAME("t.@1", "l.@2") ")| AND }", these);
 	uint64		n = simhash_removal_do(removal, table, NULL, lines,
@@ -186,17 +186,17 @@ static void
 take_step(Undo *undo)
 {
 	Removal    *removal = &undo->removal;
+	Datum		none = PointerGetDatum(construct_empty_array(TIDOID));
 	const char *command = simhash_removal_sql(removal, undo->table, NULL,
-											  "SELECT l.ctid FROM %s AND l.{step} {=} '" INT64_FORMAT "'::pg_catalog.int8",
-											  write_open(removal, undo->table), removal->done.step);
-	uint64		n = simhash_removal_run(removal, command, 0);
+											  "SELECT l.ctid FROM %s AND l.{step} {=} $2", write_open(removal, undo->table));
+	uint64		n = simhash_removal_run(removal, psprintf("%s AND NOT (%s)", command, write_left(removal, undo->table)), none);
 	Datum	   *lines = palloc(Max(n, 1) * sizeof *lines);
 
 	for (uint64 i = 0; i < n; i++)
 		lines[i] = simhash_removal_datum(i, 1);
 	SPI_freetuptable(SPI_tuptable);
 	simhash_removal_halve(removal, lines, (int) n, take_back, note_refusal);
-	undo->left += simhash_removal_run(removal, command, 0);
+	undo->left += simhash_removal_run(removal, command, none);
 }
 
 /*
