@@ -426,6 +426,20 @@ SELECT count(*) FROM gone_held;
 SELECT seq_tup_read + idx_tup_fetch < 60000 AS few FROM pg_stat_xact_user_tables WHERE relname = 'gone_held';
 COMMIT;
 
+----------------------------------------
+-- whatever the session writes of numbers, a line whose number would be another stays
+----------------------------------------
+
+CREATE TABLE numbers (id int PRIMARY KEY, body text, x float8, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO numbers SELECT n, body(), 0.1234567890123456 FROM generate_series(1, 2) AS n;
+CREATE TABLE plan_numbers AS SELECT * FROM simhash_dedup_plan('numbers', 'fp');
+CALL simhash_dedup_apply('numbers', 'plan_numbers', log => 'gone_numbers');
+ALTER TABLE numbers ALTER x TYPE numeric;
+SET extra_float_digits = 0;
+CALL simhash_dedup_undo('numbers', 'plan_numbers', 'gone_numbers');
+RESET extra_float_digits;
+SELECT x FROM gone_numbers;
+
 \pset tuples_only off
 \pset format aligned
 RESET search_path;

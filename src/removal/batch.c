@@ -44,9 +44,13 @@ simhash_removal_begin(Removal *removal)
 	(void) SPI_connect_ext(removal->atomic ? 0 : SPI_OPT_NONATOMIC);
 	removal->level = NewGUCNestLevel();
 
-	/* Nothing here is worth compiling.  Comments of logs quote one way. */
+	/*
+	 * Nothing here is worth compiling.  Comments of logs quote one way.  Columns are
+	 * compared as texts, which must not be those of other numbers.
+	 */
 	simhash_set("jit", "off", GUC_ACTION_SAVE);
 	simhash_set("quote_all_identifiers", "off", GUC_ACTION_SAVE);
+	simhash_set("extra_float_digits", "1", GUC_ACTION_SAVE);
 	simhash_removal_find_table(removal);
 	if (removal->undo)
 		simhash_removal_read_logs(removal);
