@@ -318,15 +318,15 @@ count_moves(const Alignment *align, const SimhashDifference *place, uint32 most,
 	return moves;
 }
 
-/* Soft signs of the first list, as empty fields of a table are. */
+/* Soft signs among so many words, as empty fields of a table are. */
 static uint32
-count_soft(const Alignment *align, uint32 from, uint32 end)
+count_soft(const SimhashWord *list, uint32 n)
 {
-	uint32		n = 0;
+	uint32		soft = 0;
 
-	for (; from < end; from++)
-		n += (align->a[from].kind & SIMHASH_SOFT) != 0;
-	return n;
+	for (uint32 i = 0; i < n; i++)
+		soft += (list[i].kind & SIMHASH_SOFT) != 0;
+	return soft;
 }
 
 /* Put the places in order, and make one of those that are a replacement together. */
@@ -335,6 +335,7 @@ order_places(Alignment *align)
 {
 	uint32		n = 0;
 	SimhashDifference *list = align->found;
+	uint32	   *hard = palloc(align->n * sizeof *hard + 1); /* words of a place */
 
 	for (uint32 i = 0; i < align->n / 2; i++)
 	{
@@ -346,25 +347,31 @@ order_places(Alignment *align)
 	for (uint32 i = 0; i < align->n; i++)
 	{
 		SimhashDifference next = list[i];
+		uint32		words = next.na - count_soft(align->a + next.a, next.na) +
+			next.nb - count_soft(align->b + next.b, next.nb);
 
 		while (n > 0)
 		{
 			SimhashDifference *last = &list[n - 1];
-			uint32		between = next.a - last->a - last->na;
+			uint32		gap = next.a - last->a - last->na;
+			uint32		soft = count_soft(align->a + next.a - gap, gap);
+			uint32		between = gap;
 
 			if ((last->na == 0 && next.na == 0) || (last->nb == 0 && next.nb == 0))
 				break;
 			between -= count_moves(align, last, between, true);
 			between -= count_moves(align, &next, between, false);
-			between -= Min(between, count_soft(align, last->a + last->na, next.a));
-			if (between > Min(last->na + last->nb, next.na + next.nb))
+			between -= Min(between, soft);
+			if (Max(between, 1) > Min(hard[n - 1], words))
 				break;
+			words += hard[n - 1] + 2 * (gap - soft);
 			next.na += next.a - last->a;
 			next.nb += next.b - last->b;
 			next.a = last->a;
 			next.b = last->b;
 			n--;
 		}
+		hard[n] = words;
 		list[n++] = next;
 	}
 	align->n = n;
