@@ -520,9 +520,9 @@ is_bare_number(const Judging *judging, const SimhashDifference *place)
 }
 
 /*
- * Take the signs of values that are empty in a place of a list, with the label before
- * each, which is what moves where the value has more words.  By themselves they are like
- * no others.
+ * Take the signs of values that are empty in a place of a list, with what the place has of
+ * the label before each, which is what moves where the value has more words, or with all
+ * its line.  By themselves they are like no others.
  */
 static void
 take_empty(Hashes *hashes, const SimhashWords *words, uint32 from, uint32 n, bool second)
@@ -534,8 +534,8 @@ take_empty(Hashes *hashes, const SimhashWords *words, uint32 from, uint32 n, boo
 	for (uint32 i = from; i < from + n; i++)
 	{
 		if (words->list[i].kind == SIMHASH_EMPTY)
-			hashes->list[hashes->n++] = bare || i < 2 ? second :
-				sh_mix(words->list[i - 2].hash) + words->list[i - 1].hash;
+			hashes->list[hashes->n++] = bare || i == from ? second :
+				(i == from + 1 ? 0 : sh_mix(words->list[i - 2].hash)) + words->list[i - 1].hash;
 	}
 }
 
