@@ -50,6 +50,8 @@ SELECT x, y FROM edited, (VALUES
     (E'\nHome address: Long Road, Bath, England\nPostal address:\nFax:\n', E'\nHome address:\nPostal address: Long Road, Bath, England\nFax:\n'), ('{"allergies": "penicillin and latex", "diet": ""}', '{"allergies": "", "diet": "penicillin and latex"}'),
     (E'\n**Door:** red\n**User:** it\n**Town:**\n', E'\n**Door:**\n**User:** it\n**Town:** red\n'), (E'\nDoor:\n\nUser:\nred\nTown:\n\nRoom:\n\nHall: it\n', E'\nDoor:\n\nUser:\n\nTown:\n\nRoom:\nred\nHall: it\n'),
     (E'\nann\t500\t\nbob\t\t700\n', E'\nann\t\t500\nbob\t\t700\n'), (E'\nann\tred\t\t\n', E'\nann\t\t\tred\n'), (E'\nann,500,,,\n', E'\nann,,,500,\n'), (E'\nann;red;;;\n', E'\nann;;;red;\n'),
+    (E'\n| Door | red |\n| Old town hall | |\n', E'\n| Door | |\n| Old town hall | red |\n'), (E'\n| | red | | | it |\n', E'\n| | | | red | it |\n'), ('<door>red</door> <town></town>', '<door></door> <town>red</town>'), ('door=red fax= town= it=5', 'door= fax= town=red it=5'),
+    (E'\n### Door\n\nred\n\n### Old town hall\n\n### Hall\n', E'\n### Door\n\n### Town\n\nred\n\n### Hall\n'), (E'\nann,red,bob,"so, it",\n', E'\nann,,bob,"so, it",red\n'),
     (E'\n+ cheap\n- heavy\n', E'\n- cheap\n+ heavy\n'), (E'\n(+) cheap\n', E'\n(-) cheap\n'), (E'\n↑ cheap\n', E'\n↓ cheap\n'), (E'\n□ cheap\n', E'\n■ cheap\n'), ('★★★★ good', '★★★ very good'),
     ('Otto (* 1920), painter', 'Otto († 1920), painter'), ('Otto (*1920)', 'Otto (†1920)'), ('in A♭ major', 'in A major'), ('x \subset y', 'x \supset y'), ('利率5％', '利率5'),
     ('za 5 mln zł', 'za 5 zł'), ('for 5 miljoen euro', 'for 5 euro'), ('人民币叁拾万元', '人民币叁万元'), ('보증금 오백만원을', '보증금 오만원을'), ('at minus 5 degrees', 'at 5 degrees'),
@@ -60,7 +62,8 @@ WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT
 SELECT x, y FROM edited, (VALUES
     ('wow', 'wow!'), ('Attention ! Le', 'Attention Le'), ('~~gone~~', 'gone'), ('Dr.~Smith', 'Dr. Smith'), ('![a picture](b)', 'a picture (b)'),
     ('75 mg daily', '75mg daily'), (E'\n1. of it\n1. it\n1. so\n', E'\n1. of it\n2. it\n3. so\n'), (E'\n- [x] red\n', E'\n- ☑ red\n'),
-    (E'\nTo do:\n- red\nNext: it\n', E'\nTo do: red\nNext: it\n'), (E'\nRed:\nGreen: it\n', E'\nRed\nGreen - it\n'), (E'\nann\t\t500\n', E'\nann,,500\n'), (E'\n+ red\n+ it\n', E'\n* red\n* it\n'), ('5％', '5%'), ('(*1920)', '(1920)'), ('대한민국에서', '대한민국에'),
+    (E'\nTo do:\n- red\nNext: it\n', E'\nTo do: red\nNext: it\n'), (E'\nRed:\nGreen: it\n', E'\nRed\nGreen - it\n'), (E'\nann\t\t500\n', E'\nann,,500\n'), (E'\nann\t\t5\t\t7\t\n', E'\nann,,5,,7,\n'), (E'\n"ann","","5","","7"\n', E'\nann,,5,,7\n'), (E'\nann\t\t5\t\t7\n', E'\nann\t-\t5\t-\t7\n'),
+    (E'\nHall: 5\nFax:\nDoor: red\nTown: it\n', E'\nHall: 5\nDoor: red\nFax:\nTown: it\n'), (E'\nFax:\t\nTown:\t\nDoor:\tred\n', E'\n| Fax | |\n| Town | |\n| Door | red |\n'), (E'\n## Door\n\n### Town\n\nred\n', E'\nDoor\n\nTown:\nred\n'), (E'\n+ red\n+ it\n', E'\n* red\n* it\n'), ('5％', '5%'), ('(*1920)', '(1920)'), ('대한민국에서', '대한민국에'),
     (E'\n# red #\n', E'\nred\n'), (E'\n| red | it |\n', E'\nred | it\n'), (E'\n(* red *)\n', E'\n/* red */\n'), (E'\n// red //\n', E'\n**red**\n'), (E'\n• red •\n', E'\nred\n'), (E'\n** red **\n', E'\nred\n'),
     ('costs 5 euros', 'costs 5 good euros'), ('mix two eggs', 'mix two big eggs'), ('mixing', 'miixng'), ('el 15 de junio', 'el 15 de juinio'), ('standardowe wyjście', 'standardowe wyjśce'), ('수입하였습니다', '수입하엿습니다'), ('анализ новый', 'анализ новй')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'alike%';

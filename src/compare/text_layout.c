@@ -19,10 +19,11 @@
  *	- So are numbers of pages and of items, which count up (text_labels.c).
  *	- What is left means something: operators, signs of currencies, "-" before a
  *	  number or a word, "!" that negates, "." before a digit, "_" and "#" within names.
- *	  Other symbols, as emoji, a tick, an empty field of a table, and a dash or a slash by
+ *	  Other symbols, as emoji, a tick, a bar of a table, and a dash or a slash by
  *	  itself are soft: judge.c takes one for another, but not for nothing.  So are "+" and
  *	  "-" where lines of one text begin with both.
- *	- A sign stands where a value may be, but is not, "Fax:": none may move there.
+ *	- A sign stands where a value may be, but is not, as behind "Fax:", in a field of a
+ *	  table, an element of XML or a section: none may move there.
  *
  * Decimal digits of all scripts become ASCII digits.  Signs that core/text would not
  * take for tokens are written as patterns of Braille.
@@ -372,9 +373,9 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 	layout->out += length;
 }
 
-/* Write a sign of ASCII, maybe one that ends a line, if it says something. */
+/* Write a sign of ASCII, if it says something. */
 static void
-write_ascii(Layout *layout, int32 c, bool last, Place place)
+write_ascii(Layout *layout, int32 c, Place place)
 {
 	if (!(c == '-' ? is_minus(place) : means_something(c, place)))
 		*layout->out++ = ' ';
@@ -382,8 +383,6 @@ write_ascii(Layout *layout, int32 c, bool last, Place place)
 		write_pattern(layout, c);	/* no "and" */
 	else
 		write_sign(layout, c);
-	if (c == '=' && last)
-		write_sign(layout, SIMHASH_EMPTY_SIGN); /* "name=" */
 }
 
 /* The next character that is not ignored; a blank at the end. */
@@ -462,6 +461,12 @@ is_blank_entry(const Layout *layout, int32 c, const unsigned char *start,
 	static const char pairs[] = "\"\"''[]{}";
 	const char *pair = c < 0x80 ? strchr(pairs, c) : NULL;
 
+	if (c == '|')
+	{
+		const unsigned char *next = simhash_skip(from + 1, layout->end, true);
+
+		return next > from + 1 && next < layout->end && *next == c;
+	}
 	if (c == ':' || c == 0xff1a)
 	{
 		const unsigned char *next;
@@ -476,6 +481,19 @@ is_blank_entry(const Layout *layout, int32 c, const unsigned char *start,
 		count_equal(from, end) < 3;
 }
 
+/* Does a tag end here, and the one that closes it begin: "<fax></fax>"? */
+static bool
+is_empty_element(const unsigned char *start, const unsigned char *from, const unsigned char *end)
+{
+	const unsigned char *tag = from;
+
+	if (end - from < 3 || from[1] != '<' || from[2] != '/')
+		return false;
+	while (tag > start && *tag != '<')
+		tag--;
+	return tag < from && *tag == '<' && tag[1] != '/' && from[-1] != '/';
+}
+
 /*
  * Is there an empty field before a comma or semicolon of a table, or behind the last one
  * of a line?  What is in another column is another entry.
@@ -485,6 +503,7 @@ is_empty_field(const unsigned char *start, const unsigned char *from,
 			   const unsigned char *end)
 {
 	int			n = 0;
+	bool		quoted = false;
 
 	if (from == start || from[-1] == *from)
 		return from + 1 == end || from[1] > ' ';
@@ -492,9 +511,10 @@ is_empty_field(const unsigned char *start, const unsigned char *from,
 		return false;
 	for (const unsigned char *at = start; at < end; at++)
 	{
-		if (*at == *from && at + 1 < end && at[1] <= ' ')
+		quoted ^= *at == '"';
+		if (*at == *from && !quoted && at + 1 < end && at[1] <= ' ')
 			return false;
-		n += *at == *from;
+		n += *at == *from && !quoted;
 	}
 	return n > 1;
 }
@@ -531,9 +551,9 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
 		else if ((c == ',' || c == ';') && is_empty_field(start, from, end))
 		{
-			write_sign(layout, SIMHASH_BAR_SIGN);
+			write_sign(layout, SIMHASH_EMPTY_SIGN);
 			if (from + 1 == end && place.before == c)	/* behind it, too */
-				write_sign(layout, SIMHASH_BAR_SIGN);
+				write_sign(layout, SIMHASH_EMPTY_SIGN);
 		}
 		else if (c < 0x80 && c != ',' && c != ';' &&
 				 count_equal(from, end) >= (c == '*' && simhash_is_blank(place.before) && simhash_is_blank(next_character(from + 2, end)) ? 2 : 3))
@@ -554,7 +574,11 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			else if (c >= 0x80)
 				write_other(layout, c, from, length, place);
 			else
-				write_ascii(layout, c, from > start && from + 1 == end, place);
+				write_ascii(layout, c, place);
+			if ((c == '=' && from > start && simhash_is_blank(place.behind) &&
+				 (from + 1 == end || simhash_is_of_word(place.before))) ||
+				(c == '>' && is_empty_element(start, from, end)))
+				write_sign(layout, SIMHASH_EMPTY_SIGN); /* "name=" */
 		}
 		place.before = c;
 	}
@@ -568,13 +592,23 @@ is_item_of(int32 sign, const unsigned char *first, const unsigned char *end)
 	return first + 1 < end && *first == sign && first[1] <= ' ';
 }
 
-/* Write an empty field for each tab of a stretch before or behind others. */
+/* Is a line the head of a section, "## Logs", that ends at once? */
+static bool
+is_empty_section(const unsigned char *first, const unsigned char *line_end, const unsigned char *end)
+{
+	Size		level = *first == '#' ? count_equal(first, line_end) : 0;
+	const unsigned char *next = level > 1 ? simhash_skip(line_end, end, true) : NULL;
+
+	return level > 1 && (next == end || (*next == '#' && count_equal(next, end) <= level));
+}
+
+/* Write an empty field for each tab, or bar, of a stretch before or behind others. */
 static void
-write_tabs(Layout *layout, const unsigned char *from, const unsigned char *end)
+write_fields(Layout *layout, int32 sign, const unsigned char *from, const unsigned char *end)
 {
 	for (; from < end; from++)
 	{
-		if (*from == '\t')
+		if (*from == sign)
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
 	}
 }
@@ -625,9 +659,12 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 
 			if (plus && (is_item_of('+', first, end) || is_item_of('-', first, end)))
 				write_sign(&layout, *first == '+' ? 0x2795 : 0x2796);
-			write_tabs(&layout, line, fields ? first : line);
+			write_fields(&layout, '\t', line, fields ? first : line);
+			write_fields(&layout, '|', first + 1, *first == '|' ? start : first);
 			write_signs(&layout, start, last);
-			write_tabs(&layout, last, end);
+			write_fields(&layout, '\t', last, end);
+			if (is_empty_section(first, end, layout.end))
+				write_sign(&layout, SIMHASH_EMPTY_SIGN);
 			layout.form = find_colon(start, end) != NULL;
 		}
 		else if (is_operator(first, end))
