@@ -575,8 +575,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 				write_other(layout, c, from, length, place);
 			else
 				write_ascii(layout, c, place);
-			if ((c == '=' && from > start && simhash_is_blank(place.behind) &&
-				 (from + 1 == end || simhash_is_of_word(place.before))) ||
+			if ((c == '=' && simhash_is_of_word(place.before) && simhash_is_blank(place.behind)) ||
 				(c == '>' && is_empty_element(start, from, end)))
 				write_sign(layout, SIMHASH_EMPTY_SIGN); /* "name=" */
 		}
