@@ -30,7 +30,7 @@ program()
 # says NAME TEXT: tools/test fails, says TEXT, and lists what is missing.
 says()
 {
-	if env -u PG_CONFIG PATH="$work/bin" PYTHON="$work/bin/python3" tools/test >"$work/out" 2>&1 ||
+	if env -u PG_CONFIG PATH="$work/bin" PYTHON="$work/bin/python3" tools/test >"$work/out" 2>&1 </dev/null ||
 		! grep -qF "$2" "$work/out" ||
 		! grep -q '^Missing here: .*make xz-utils$' "$work/out" ||
 		grep -E '^(sudo|E|W):' "$work/out"; then
@@ -42,7 +42,8 @@ says()
 [ "$(id -u)" != 0 ] || fail "root may install all"
 program dpkg-query <<<'exit 1'
 # What takes long to look for is there, and a list of packages that takes long to read.
-for name in gcc clang python3; do program $name <<<'exit 0'; done
+program python3 <<<'exit 0'
+for name in gcc clang; do program $name <<<'cat >/dev/null'; done
 program apt-cache <<<'echo Candidate: 1'
 
 says "no apt" 'there is no apt'
