@@ -219,6 +219,13 @@ extern bool simhash_align(const SimhashWords *a, const SimhashWords *b,
 						  uint32 most, SimhashDifference **differences,
 						  uint32 *n);
 
+/* facts.c */
+extern uint32 simhash_count_negations(const SimhashWords *words, uint32 from, uint32 n);
+extern uint32 simhash_count_numerals(const SimhashWords *words, uint32 from, uint32 n);
+extern bool simhash_is_number_word(const SimhashWords *words, uint32 at);
+extern bool simhash_change_number(const SimhashWords *words, uint32 from, uint32 n,
+								  uint32 beside);
+
 /* slips.c */
 extern bool simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 							  const SimhashDifference *place, uint32 *slips);

@@ -451,8 +451,9 @@ find_colon(const unsigned char *from, const unsigned char *end)
 }
 
 /*
- * Is there nothing where a value may be: in quotes or brackets, or behind the colon at the end
- * of a line, where the next one has one, too, or the last one had, and not the next but one?
+ * Is there nothing where a value may be: in quotes or brackets, between bars, or behind the
+ * colon at the end of a line, where the next one has one, too, or the last one had, and not
+ * the next but one?
  */
 static bool
 is_blank_entry(const Layout *layout, int32 c, const unsigned char *start,
