@@ -227,6 +227,8 @@ INSERT INTO symbols VALUES
     (false, 'f(x)*2', 'f(x)/2'), (false, 'f(x)-2', 'f(x)/2'), (false, 'a*(b)', 'a/(b)'), (true, 'y(a)/b', 'y(a) / b'), (false, 'x *= 5', 'x /= 5'), (false, 'x |= 5', 'x = 5'),
     (false, E'- [x] red\n- [ ] green', E'- [ ] red\n- [x] green'), (false, E'( ) red\n(x) green', E'(x) red\n( ) green'), (true, E'- [x] red', '* [X] red'), (true, '- [ ] red', '- red'),
     (false, E'ann,500,\nbob,,700', E'ann,,500\nbob,,700'), (false, 'ann,500,,', 'ann,,500,'), (true, 'ann,,500', '| ann |  | 500 |'), (true, 'ann,,500', 'ann;;500'), (true, 'ham, egg,', 'ham, egg'),
+    (false, E'of it\n👍', E'of it\n👎'), (false, E'Wi-Fi\n✓\nof it\n✗', E'Wi-Fi\n✗\nof it\n✓'), (false, E'★★★★☆\nof it', E'★★☆☆☆\nof it'), (false, E'[x]\nof it\n[ ]\nso', E'[ ]\nof it\n[x]\nso'),
+    (true, E'🎉🎉\nof it', 'of it'), (true, E'❦\nof it', E'* * *\nof it'),
     (false, E'24. May: of it\n25. May: it', E'14. May: of it\n15. May: it'), (false, E'1. of it\n2. it\n3. so', E'1. of it\n2. it\n7. so');
 SELECT simhash_alike(E'🏴\U000E0067\U000E0062\U000E007F won', E'🏴\U000E0067\U000E0073\U000E007F won', at_least => 0, profile => 'word-1') AS flags;
 SELECT same, a, replace(b, U&'\FEFF', '(BOM)') AS b, round(simhash_jaccard(a, b, 'word-1')::numeric, 2) AS words, simhash_alike(a, b, profile => 'word-1') AS alike,
@@ -268,6 +270,9 @@ FROM (SELECT 'wordi and worda the the wordz and ' || a AS a FROM edited WHERE ed
 -- what is put in beside a number changes it, though a word is put in, too
 SELECT said('costs 19 in the shop, ' || a, 'costs 19% in the shop, ' || a) AS sign, said('costs 19 in the shop, ' || a, 'costs 19% more in the shop, ' || a) AS and_word,
        said('costs 19 in the shop, ' || a, 'costs 19 more in the shop, ' || a) AS word
+FROM edited WHERE edits = 0;
+-- ... as does one put in before the sign of a fraction
+SELECT said('½ spoon of 20 g and ' || a, '1½ spoon of 20 g and ' || a) AS half, said('½ spoon of 20 g and ' || a, '½ small spoon of 20 g and ' || a) AS word
 FROM edited WHERE edits = 0;
 -- neither line breaks nor what is ignored matter to them
 SELECT said(E'with the flags\n-v and -x', 'with the flags -v and -x'), said(E'a snake\u00ad_case \u200b-v', 'a snake_case -v');

@@ -109,11 +109,14 @@ simhash_count_negations(const SimhashWords *words, uint32 from, uint32 n)
 
 /*
  * Do words that are put in make another number of a word beside them: "5 million",
- * "hundred five"?  However many they are: one more must not hide another.
+ * "hundred five"?  However many they are: one more must not hide another.  Of "½", as of
+ * an exponent, the digits have a sign before them, behind which "1½" goes on.
  */
 bool
 simhash_change_number(const SimhashWords *words, uint32 from, uint32 n, uint32 beside)
 {
+	if (beside > from && beside + 1 < words->n && words->list[beside].kind == SIMHASH_SIGN)
+		beside++;
 	if (words->list[beside].kind != SIMHASH_NUMBER && !is_listed(words, beside, numerals))
 		return is_listed(words, beside, multipliers) &&
 			count_listed(words, from, n, numerals) + count_listed(words, from, n, multipliers) > 0;
