@@ -12,7 +12,7 @@
  *	- What stands before the first word of a line, and apart from it, is layout, as
  *	  bullets, heads, leaders of comments, quote marks, bars of tables; so is what
  *	  closes such a line; and a line without a word, as a rule, unless it is an
- *	  operator.
+ *	  operator, a box, or begins with an emoji, a tick or stars.
  *	- So is a run of three equal signs or more, "----", but for a grade, "$$$";
  *	  brackets, quotes, commas and whatever else a sentence is written with; a "*" or
  *	  "_" that has no word on one side, as emphasis; a hyphen between words.
@@ -667,7 +667,8 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 				write_sign(&layout, SIMHASH_EMPTY_SIGN);
 			layout.form = find_colon(start, end) != NULL;
 		}
-		else if (is_operator(first, end))
+		else if (is_operator(first, end) ||
+				 (start < end && (is_emblem(next_character(start, end)) || read_tick(start, end, true) != 0)))
 			write_signs(&layout, first, end);
 	}
 	if (labels.list != NULL)
