@@ -240,6 +240,12 @@ find_document(SimhashTable *table, const char *given,
 	document = read_expression(table, table->document, SIMHASH_DOCUMENT);
 	if (given == NULL && !simhash_is_of_core(document))
 		return NULL;
+	if (given == NULL && !OidIsValid(simhash_document_type(SIMHASH_JACCARD, exprType(document))))
+	{
+		/* the fingerprint has a cast of it that is not written, as of char(n) */
+		table->document = simhash_write_cast(table->document, exprType(document), TEXTOID);
+		document = read_expression(table, table->document, SIMHASH_DOCUMENT);
+	}
 	table->document_type = exprType(document);
 	return document;
 }
