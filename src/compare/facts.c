@@ -32,11 +32,11 @@ static const char negations[] =
 " नह\u0940ं न मत बिना না নেই নয় 안 못 없이 "
 " 없다 없는 없습니다 없음 않다 않는 않습니다 않음 아니다 아닙니다 아닌 नाही गैर નથી ਨਹੀਂ இல்லை లేదు కాదు ಅಲ್ಲ അല്ല "
 " عدم غیر بغیر بی בלתי אי bất vô tiada deyil emas емес жоқ биш ekki minus минус "
-" 不 没 沒 未 非 无 無 勿 否 莫 ";
+" 不 没 沒 未 非 无 無 勿 否 莫 半 ";
 
 /*
  * Words for numbers, but those that are articles or common words of other languages, and
- * those by which a number beside them is multiplied.
+ * those that make another number of one beside them: a million, a half, minus.
  */
 static const char numerals[] =
 " one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -68,7 +68,9 @@ static const char multipliers[] =
 " nghìn triệu tỷ ming тысяча тыс тисяч тис мільйон мільйони мільйонів мільярд мільярдів хил хиляди милион милиона "
 " милиони милиард хиљада хиљаде χιλιάδες εκατ εκατομμύριο εκατομμύρια δισ δισεκατομμύρια אלף מיליון מיליארד "
 " آلاف ملايين هزار میلیون میلیارد ہزار لاکھ کروڑ ارب हजार अरब হাজার লাখ কোটি ਲੱਖ ਕਰੋੜ લાખ કરોડ லட்சம் கோடி లక్షల కోట్ల "
-" 十 百 千 万 萬 亿 億 兆 拾 佰 仟 ";
+" half halb halbe halben einhalb demi demie media medio mezza mezzo meia meio półtora полтора половиной thsd "
+" moins menos meno min eksi mínus mínusz miinus mīnus мінус μείον سالب ناقص منفی माइनस 영하 마이너스 반 "
+" 十 百 千 万 萬 亿 億 兆 拾 佰 仟 下 负 負 ";
 
 /* Is a word one of a list, in which each is between blanks? */
 static bool
@@ -96,14 +98,18 @@ count_listed(const SimhashWords *words, uint32 from, uint32 n, const char *list)
 	return count;
 }
 
-/* How many words of a place negate, as な of ない and なかった does in Japanese? */
+/*
+ * How many words of a place negate, as な of ない and なかった does in Japanese, whose
+ * kana are words each, and マイナス?
+ */
 uint32
 simhash_count_negations(const SimhashWords *words, uint32 from, uint32 n)
 {
 	uint32		count = count_listed(words, from, n, negations);
 
 	for (uint32 i = from; i < from + n && i + 1 < words->n; i++)
-		count += is_listed(words, i, " な ") && is_listed(words, i + 1, " い か ");
+		count += (is_listed(words, i, " な ") && is_listed(words, i + 1, " い か ")) ||
+			(is_listed(words, i, " ナ ") && is_listed(words, i + 1, " ス ") && i > 0 && is_listed(words, i - 1, " イ "));
 	return count;
 }
 
