@@ -56,6 +56,7 @@ SELECT x, y FROM edited, (VALUES
     ('Otto (* 1920), painter', 'Otto († 1920), painter'), ('Otto (*1920)', 'Otto (†1920)'), ('in A♭ major', 'in A major'), ('x \subset y', 'x \supset y'), ('利率5％', '利率5'),
     ('za 5 mln zł', 'za 5 zł'), ('for 5 miljoen euro', 'for 5 euro'), ('人民币叁拾万元', '人民币叁万元'), ('보증금 오백만원을', '보증금 오만원을'), ('at minus 5 degrees', 'at 5 degrees'),
     ('par moins 5 degrés', 'par 5 degrés'), ('con menos cinco grados', 'con cinco grados'), ('气温零下5度', '气温5度'), ('気温マイナス5度', '気温5度'), ('영하 5도', '5도'), ('for 5 and a half hours', 'for 5 hours'), ('下午5点半开会', '下午5点开会'), ('오후 5시 반 회의', '오후 5시 회의'),
+    ('每次5毫克', '每次5克'), ('合同金额5万美元', '合同金额5万元'), ('每人三公斤', '每人三斤'), ('重さ5ミリグラム', '重さ5グラム'),
     ('返金した', '返金しなかった'), ('これは高い', 'これは高くない'), ('전체비공개', '전체공개'), ('در صورت عدم پرداخت', 'در صورت پرداخت'), ('bất hợp pháp', 'hợp pháp'),
     ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)'), ('if (a && b)', 'if (a b)'), ('rm -r ~/b', 'rm -r /b')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'not%';

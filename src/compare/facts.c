@@ -36,7 +36,7 @@ static const char negations[] =
 
 /*
  * Words for numbers, but those that are articles or common words of other languages, and
- * those that make another number of one beside them: a million, a half, minus.
+ * those by which a number beside them is multiplied.
  */
 static const char numerals[] =
 " one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
@@ -68,9 +68,16 @@ static const char multipliers[] =
 " nghìn triệu tỷ ming тысяча тыс тисяч тис мільйон мільйони мільйонів мільярд мільярдів хил хиляди милион милиона "
 " милиони милиард хиљада хиљаде χιλιάδες εκατ εκατομμύριο εκατομμύρια δισ δισεκατομμύρια אלף מיליון מיליארד "
 " آلاف ملايين هزار میلیون میلیارد ہزار لاکھ کروڑ ارب हजार अरब হাজার লাখ কোটি ਲੱਖ ਕਰੋੜ લાખ કરોડ லட்சம் கோடி లక్షల కోట్ల "
-" half halb halbe halben einhalb demi demie media medio mezza mezzo meia meio półtora полтора половиной thsd "
-" moins menos meno min eksi mínus mínusz miinus mīnus мінус μείον سالب ناقص منفی माइनस 영하 마이너스 반 "
-" 十 百 千 万 萬 亿 億 兆 拾 佰 仟 下 负 負 ";
+" 十 百 千 万 萬 亿 億 兆 拾 佰 仟 ";
+
+/* Words that make another number of one beside them: minus, and a half. */
+static const char changes[] =
+" half halb halbe halben einhalb anderthalb demi demie media medio mezza mezzo meia meio półtora полтора половиной thsd "
+" moins menos meno min eksi mínus mínusz miinus mīnus мінус μείον سالب ناقص منفی माइनस 영하 마이너스 반 下 负 負 ";
+
+/* What makes another unit of one that a number is before: 毫克 of 克, 美元 of 元. */
+static const char units[] =
+" 公 厘 釐 毫 微 纳 納 奈 分 英 海 平 立 美 欧 歐 港 日 澳 加 韩 韓 台 臺 新 卢 米 ミ キ セ マ ナ ";
 
 /* Is a word one of a list, in which each is between blanks? */
 static bool
@@ -115,18 +122,22 @@ simhash_count_negations(const SimhashWords *words, uint32 from, uint32 n)
 
 /*
  * Do words that are put in make another number of a word beside them: "5 million",
- * "hundred five"?  However many they are: one more must not hide another.  Of "½", as of
+ * "hundred five", "minus 5", or another unit, as 5美元?  However many they are: one more must not hide another.  Of "½", as of
  * an exponent, the digits have a sign before them, behind which "1½" goes on.
  */
 bool
 simhash_change_number(const SimhashWords *words, uint32 from, uint32 n, uint32 beside)
 {
+	bool		changed;
+
 	if (beside > from && beside + 1 < words->n && words->list[beside].kind == SIMHASH_SIGN)
 		beside++;
+	changed = count_listed(words, from, n, multipliers) + count_listed(words, from, n, changes) > 0 ||
+		(beside < from && is_listed(words, from, units));
 	if (words->list[beside].kind != SIMHASH_NUMBER && !is_listed(words, beside, numerals))
 		return is_listed(words, beside, multipliers) &&
-			count_listed(words, from, n, numerals) + count_listed(words, from, n, multipliers) > 0;
-	return count_listed(words, from, n, multipliers) > 0 ||
+			(changed || count_listed(words, from, n, numerals) > 0);
+	return changed ||
 		(words->list[beside].kind == SIMHASH_NUMBER &&
 		 (words->list[beside < from ? from : from + n - 1].kind & (SIMHASH_WORD | SIMHASH_SOFT)) == 0);
 }
