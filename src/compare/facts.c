@@ -16,23 +16,27 @@
  * folded; "t" is that of "can't", "n" of "n'est".
  */
 static const char negations[] =
-"  not no non never without cannot t nor neither none nothing nowhere dont doesnt didnt "
+"  not no non never without cannot t nor neither none nothing nowhere unable lacks denies dont doesnt didnt "
 " isnt arent wasnt werent wont wouldnt cant couldnt shouldnt hasnt havent hadnt "
-" nicht nichts kein keine keinen keiner keinem keines keinerlei nie niemals niemand weder ohne "
+" nicht nichts kein keine keinen keiner keinem keines keins keinerlei nirgends nie niemals niemand weder ohne "
 " ne n pas jamais sans aucun aucune rien nul nulle ni nunca jamás sin ningún ninguna ninguno nadie "
 " nada tampoco senza mai nessun nessuno nessuna niente nulla né "
 " não nem sem nenhum nenhuma ninguém niet niets niemand geen nooit zonder inte ej aldrig inga "
 " inget utan ikke intet uden uten aldri ingen eivät älä ilman ilma nėra niekada nav "
-" nie nigdy nikt nic ani żaden żadna żadne brak bez nem nincs nincsenek sem soha nélkül "
+" nie nigdy nikt nic ani żaden żadna żadne żadnej żadnego żadnych brak bez nem nincs nincsenek sem soha nélkül "
 " není nejsou nikdo nikdy žádný žádná žádné žiadny žiadna nije nisu nema nikad nikada "
-" не ни нет никогда никто ничего нельзя без ні немає нема ніколи няма нито никога није "
+" не ни нет никогда никто никого никому ничего ничем нечего нельзя отсутствует без ні немає нема ніколи няма нито никога није "
 " δεν δε μη μην όχι ούτε \u03c0οτέ χωρίσ không chưa chẳng đừng değil yok hiç hiçbir asla "
 " tidak bukan jangan tanpa belum nggak nuk არ nu fără nici niciodată ei לא אין ללא בלי אסור "
-" لا لم لن ليس ليست غير بدون دون نه نیست نیستند هیچ نہیں "
+" لا لم لن ليس ليست ليسوا لست لسنا بلا غير بدون دون نه نیست نیستند هیچ نہیں "
 " नह\u0940ं न मत बिना না নেই নয় 안 못 없이 "
 " 없다 없는 없습니다 없음 않다 않는 않습니다 않음 아니다 아닙니다 아닌 नाही गैर નથી ਨਹੀਂ இல்லை లేదు కాదు ಅಲ್ಲ അല്ല "
 " عدم غیر بغیر بی בלתי אי bất vô tiada deyil emas емес жоқ биш ekki minus минус "
-" 不 没 沒 未 非 无 無 勿 否 莫 半 ";
+" 不 没 沒 未 非 无 無 勿 否 莫 禁 毋 甭 半 ";
+
+static const char *const negating_kana[][2] = {
+	{" な ", " い か く け "}, {" せ ", " ん "}, {" ナ ", " ス "}
+};
 
 /*
  * Words for numbers, but those that are articles or common words of other languages, and
@@ -106,8 +110,8 @@ count_listed(const SimhashWords *words, uint32 from, uint32 n, const char *list)
 }
 
 /*
- * How many words of a place negate, as な of ない and なかった does in Japanese, whose
- * kana are words each, and マイナス?
+ * How many words of a place negate?  In Japanese, whose kana are words each, ない, なかった,
+ * ません and マイナス do by two of theirs.
  */
 uint32
 simhash_count_negations(const SimhashWords *words, uint32 from, uint32 n)
@@ -115,8 +119,10 @@ simhash_count_negations(const SimhashWords *words, uint32 from, uint32 n)
 	uint32		count = count_listed(words, from, n, negations);
 
 	for (uint32 i = from; i < from + n && i + 1 < words->n; i++)
-		count += (is_listed(words, i, " な ") && is_listed(words, i + 1, " い か ")) ||
-			(is_listed(words, i, " ナ ") && is_listed(words, i + 1, " ス ") && i > 0 && is_listed(words, i - 1, " イ "));
+	{
+		for (size_t k = 0; k < lengthof(negating_kana); k++)
+			count += is_listed(words, i, negating_kana[k][0]) && is_listed(words, i + 1, negating_kana[k][1]);
+	}
 	return count;
 }
 
