@@ -416,6 +416,10 @@ DELETE FROM edits WHERE id > 10;
 UPDATE edits SET body = body || ' ann berger beat tom ' || (SELECT string_agg(word(71, i), ' ' ORDER BY i) FROM generate_series(1, 70) AS i);
 INSERT INTO edits
 SELECT 10 + n, replace(body, 'ann berger beat tom', (ARRAY['tom beat ann berger', 'eve miller met jim'])[n]) FROM edits, generate_series(1, 2) AS n WHERE id = 1;
+-- ... nor what two or three places have, of other lengths
+INSERT INTO edits
+SELECT 12 + n, replace(replace(replace(replace(body, 'ann berger', '@'), word(71, 30), 'ann berger'), CASE n WHEN 2 THEN word(71, 60) ELSE '@' END, word(71, 30)), '@', word(71, 60))
+FROM edits, generate_series(1, 2) AS n WHERE id = 1;
 SELECT gone, doubt, differs FROM simhash_dedup_plan('edits', 'mh') WHERE gone[1]::int > 10 ORDER BY gone;
 DROP TABLE edits;
 -- an entry is one at the end, too, in whichever rows it is; and what fewer than five have says nothing

@@ -483,7 +483,7 @@ DROP ROLE regress_verified_reader;
 
 -- rows near to both know nothing of rows of more than 100,000 words
 SELECT n, (SELECT count(*) FROM simhash_pairs(format($$
-    SELECT row, 0::bigint AS fp, string_agg(CASE WHEN i = row * 100 THEN 'other'
+    SELECT row, 0::bigint AS fp, string_agg(CASE WHEN i = row * 100 THEN 'other' || chr(96 + row)
         ELSE translate(i::text, '0123456789', 'abcdefghij') END, ' ' ORDER BY i) AS body
     FROM generate_series(1, 6) AS row, generate_series(1, %s) AS i GROUP BY row $$, n),
     3, document => 'body', similarity => 'alike')) AS pairs

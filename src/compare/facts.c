@@ -30,7 +30,7 @@ static const char negations[] =
 " tidak bukan jangan tanpa belum nggak nuk არ nu fără nici niciodată ei לא אין ללא בלי אסור "
 " لا لم لن ليس ليست ليسوا لست لسنا بلا غير بدون دون نه نیست نیستند هیچ نہیں "
 " नह\u0940ं न मत बिना না নেই নয় 안 못 없이 "
-" 없다 없는 없습니다 없음 않다 않는 않습니다 않음 아니다 아닙니다 아닌 नाही गैर નથી ਨਹੀਂ இல்லை లేదు కాదు ಅಲ್ಲ അല്ല "
+" 없다 없는 없습니다 없음 않다 않는 않습니다 않음 아니다 아닙니다 아닌 नाह\u0940 गैर નથ\u0ac0 ਨਹ\u0a40ਂ இல்லை లేదు కాదు ಅಲ್ಲ അല്ല "
 " عدم غیر بغیر بی בלתי אי bất vô tiada deyil emas емес жоқ биш ekki minus минус "
 " 不 没 沒 未 非 无 無 勿 否 莫 禁 毋 甭 半 ";
 
@@ -69,14 +69,14 @@ static const char multipliers[] =
 " tuhat tuhatta tys tysiąc tysiące tysięcy tis tisíc tisíce tisuća tisoč hiljada hiljade mln mld mlrd milion miliony "
 " milionów milionů milión milióny miliónov miliona milijun milijuna milijona milijonov miliard miliarde miliardy "
 " miliardów milijarda milijarde milijardi milioane mii mie ezer millió milliárd tūkst milijonų miljoni juta ribu miliar "
-" nghìn triệu tỷ ming тысяча тыс тисяч тис мільйон мільйони мільйонів мільярд мільярдів хил хиляди милион милиона "
-" милиони милиард хиљада хиљаде χιλιάδες εκατ εκατομμύριο εκατομμύρια δισ δισεκατομμύρια אלף מיליון מיליארד "
+" nghìn triệu tỷ ming тысяча тыс тисяч тис мільйон мільйони мільйонів мілья\u0440д мілья\u0440дів хил хиляди милион милиона "
+" милиони милиа\u0440д хиљада хиљаде χιλιάδες εκατ εκατομμύριο εκατομμύρια δισ δισεκατομμύρια אלף מיליון מיליארד "
 " آلاف ملايين هزار میلیون میلیارد ہزار لاکھ کروڑ ارب हजार अरब হাজার লাখ কোটি ਲੱਖ ਕਰੋੜ લાખ કરોડ லட்சம் கோடி లక్షల కోట్ల "
 " 十 百 千 万 萬 亿 億 兆 拾 佰 仟 ";
 
 /* Words that make another number of one beside them: minus, and a half. */
 static const char changes[] =
-" half halb halbe halben einhalb anderthalb demi demie media medio mezza mezzo meia meio półtora полтора половиной thsd "
+" half halb halbe halben einhalb anderthalb demi demie media medio mezza mezzo meia meio półtora полто\u0440а половиной thsd "
 " moins menos meno min eksi mínus mínusz miinus mīnus мінус μείον سالب ناقص منفی माइनस 영하 마이너스 반 下 负 負 ";
 
 /* What makes another unit of one that a number is before: 毫克 of 克, 美元 of 元. */
@@ -127,9 +127,10 @@ simhash_count_negations(const SimhashWords *words, uint32 from, uint32 n)
 }
 
 /*
- * Do words that are put in make another number of a word beside them: "5 million",
- * "hundred five", "minus 5", or another unit, as 5美元?  However many they are: one more must not hide another.  Of "½", as of
- * an exponent, the digits have a sign before them, behind which "1½" goes on.
+ * Do words that are put in make another number of a word beside them, "5 million",
+ * "hundred five", "minus 5", or another unit, 5美元?  However many they are: one more must
+ * not hide another.  Of "½", as of an exponent, the digits have a sign before them, behind
+ * which "1½" goes on.
  */
 bool
 simhash_change_number(const SimhashWords *words, uint32 from, uint32 n, uint32 beside)

@@ -11,9 +11,10 @@
  *	- A word, a number or a sign that stands for another is no edit: the entries of
  *	  a form, a fact that has changed, a price, a date, an operator look like that.
  *	  Signs and words that negate may not be put in or left out, either, nor numbers
- *	  beside others, as of a version; nor may a number move by itself.  Numbers stand
- *	  for others, too, if each document has some that the other one lacks, wherever
- *	  they are.
+ *	  beside others, as of a version.
+ *	- Words may be put in, or left out, but not both: what stands elsewhere has moved, as a
+ *	  value to another entry, or a step to another place; and what is not the same stands
+ *	  for another.  So may numbers.
  *	- A slip of typing, in a word of some letters that begins with the same one,
  *	  costs 1; so does a word that is written as two, or a digit read for a letter.
  *	- Words that are put in or left out cost as many as they are, and INSIDE more,
@@ -316,70 +317,48 @@ typedef struct Hashes
 	uint64	   *list;
 } Hashes;
 
-/* Take the words of some kinds in a place of a list. */
+/* Take the words and numbers in a place of a list. */
 static void
-take_kinds(Hashes *hashes, const SimhashWords *words, uint32 from, uint32 n, int kinds)
+take_facts(Hashes *hashes, const SimhashWords *words, uint32 from, uint32 n)
 {
-	if (hashes->list == NULL)
-		hashes->list = palloc(words->n * sizeof *hashes->list + 1);
 	for (uint32 i = from; i < from + n; i++)
 	{
-		if (words->list[i].kind & kinds)
+		if (words->list[i].kind & (SIMHASH_WORD | SIMHASH_NUMBER))
 			hashes->list[hashes->n++] = words->list[i].hash;
 	}
 }
 
-/* How many words have both? */
-static uint32
-count_common(Hashes *a, Hashes *b)
+/* Have both one that is the same? */
+static bool
+have_common(Hashes *a, Hashes *b)
 {
-	uint32		common = 0;
-
-	if (a->n == 0 || b->n == 0)
-		return 0;
 	qsort(a->list, a->n, sizeof *a->list, compare_hashes);
 	qsort(b->list, b->n, sizeof *b->list, compare_hashes);
 	for (uint32 i = 0, j = 0; i < a->n && j < b->n;)
 	{
 		int			order = compare_hashes(&a->list[i], &b->list[j]);
 
-		common += order == 0;
-		i += order <= 0;
-		j += order >= 0;
+		if (order == 0)
+			return true;
+		i += order < 0;
+		j += order > 0;
 	}
-	return common;
+	return false;
 }
 
-/*
- * Does a word stand for another one here, and that one for it there?  Or do the words of
- * a place stand in another order?
- */
+/* Has one document words or numbers, in places that differ, that the other one has in such? */
 static bool
-are_exchanged(const Judging *judging, const SimhashDifference *places, uint32 n)
+have_moved(const Judging *judging, const SimhashDifference *places, uint32 n)
 {
-	Hashes		pairs[2] = {{0, NULL}, {0, NULL}};
-	bool		moved = false;
+	Hashes		a = {0, palloc(judging->a->n * sizeof *a.list + 1)};
+	Hashes		b = {0, palloc(judging->b->n * sizeof *b.list + 1)};
 
-	for (int i = 0; i < 2; i++)
-		pairs[i].list = palloc(judging->a->n * sizeof *pairs[i].list + 1);
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint64		sum = 0;
-
-		for (uint32 j = 0; j < places[i].na && places[i].na == places[i].nb; j++)
-		{
-			uint64		a = judging->a->list[places[i].a + j].hash;
-			uint64		b = judging->b->list[places[i].b + j].hash;
-
-			sum += a - b;
-			if (a == b)
-				continue;
-			pairs[0].list[pairs[0].n++] = sh_mix(a) + b;
-			pairs[1].list[pairs[1].n++] = sh_mix(b) + a;
-		}
-		moved |= sum == 0 && places[i].na == places[i].nb;
+		take_facts(&a, judging->a, places[i].a, places[i].na);
+		take_facts(&b, judging->b, places[i].b, places[i].nb);
 	}
-	return moved || count_common(&pairs[0], &pairs[1]) > 0;
+	return have_common(&a, &b);
 }
 
 /* Is one word here two there, of which one is a number: "75mg", "75 mg"? */
@@ -398,84 +377,38 @@ is_parted(const Judging *judging, const SimhashDifference *place)
 		memcmp(words->forms + word->start, others->forms + part->start, word->length) == 0;
 }
 
-/* Is a number put in, or left out, by itself? */
-static bool
-is_bare_number(const Judging *judging, const SimhashDifference *place)
-{
-	return (place->na == 0 || place->nb == 0) &&
-		count_kinds(judging->a, place->a, place->na, ~(SIMHASH_NUMBER | SIMHASH_SOFT)) == 0 &&
-		count_kinds(judging->b, place->b, place->nb, ~(SIMHASH_NUMBER | SIMHASH_SOFT)) == 0;
-}
-
 /*
- * Take the signs of values that are empty in a place of a list, with what the place has of
- * the label before each, which is what moves where the value has more words, or with all
- * its line.  By themselves they are like no others.
+ * Judge what is left out here and put in there, as something that moves is: it stands for
+ * that, whichever of the shortest scripts was found.  So does a sign that is soft, or of a
+ * value that is empty, for another one of its kind.
  */
 static void
-take_empty(Hashes *hashes, const SimhashWords *words, uint32 from, uint32 n, bool second)
+judge_moves(Judging *judging, const SimhashDifference *places, uint32 n)
 {
-	bool		bare = count_kinds(words, from, n, ~SIMHASH_SOFT) == 0;
-
-	if (hashes->list == NULL)
-		hashes->list = palloc(words->n * sizeof *hashes->list + 1);
-	for (uint32 i = from; i < from + n; i++)
-	{
-		if (words->list[i].kind == SIMHASH_EMPTY)
-			hashes->list[hashes->n++] = bare || i == from ? second :
-				(i == from + 1 ? 0 : sh_mix(words->list[i - 2].hash)) + words->list[i - 1].hash;
-	}
-}
-
-/*
- * What is put in here stands for what is left out there, whichever of the shortest scripts
- * was found, unless it is the same; a number by itself that is in another place is not.
- */
-static void
-judge_bags(Judging *judging, const SimhashDifference *places, uint32 n)
-{
-	static const int kinds[] = {SIMHASH_WORD | SIMHASH_UNIT, SIMHASH_NUMBER, SIMHASH_SIGN,
-	SIMHASH_SOFT_SIGN};
-	uint32		lacks[lengthof(kinds)][2];
-	Hashes		empty[2] = {{0, NULL}, {0, NULL}};
-	uint32		same;
+	static const int kinds[] = {SIMHASH_WORD | SIMHASH_UNIT, SIMHASH_NUMBER, SIMHASH_SOFT_SIGN,
+	SIMHASH_EMPTY};
+	uint32		moved[lengthof(kinds)];
 
 	for (size_t k = 0; k < lengthof(kinds); k++)
 	{
-		Hashes		a = {0, NULL};
-		Hashes		b = {0, NULL};
-		uint32		common;
+		uint32		a = 0;
+		uint32		b = 0;
 
-		lacks[k][0] = lacks[k][1] = 0;
 		for (uint32 i = 0; i < n; i++)
 		{
-			if (k == 1 && is_bare_number(judging, &places[i]))
-			{
-				lacks[k][0] += count_kinds(judging->a, places[i].a, places[i].na, kinds[k]);
-				lacks[k][1] += count_kinds(judging->b, places[i].b, places[i].nb, kinds[k]);
-				continue;
-			}
-			if ((k == 0 && places[i].na > 0 && places[i].nb > 0) || is_parted(judging, &places[i]))
-				continue;
-			take_kinds(&a, judging->a, places[i].a, places[i].na, kinds[k]);
-			take_kinds(&b, judging->b, places[i].b, places[i].nb, kinds[k]);
+			if (is_parted(judging, &places[i]) ||
+				(k == 0 && count_kinds(judging->a, places[i].a, places[i].na, ~SIMHASH_SOFT) > 0 &&
+				 count_kinds(judging->b, places[i].b, places[i].nb, ~SIMHASH_SOFT) > 0))
+				continue;		/* words for each other have been judged */
+			a += count_kinds(judging->a, places[i].a, places[i].na, kinds[k]);
+			b += count_kinds(judging->b, places[i].b, places[i].nb, kinds[k]);
 		}
-		/* a tick that stands at another box is another one */
-		common = kinds[k] == SIMHASH_SOFT_SIGN ? 0 : count_common(&a, &b);
-		lacks[k][0] += a.n - common;
-		lacks[k][1] += b.n - common;
+		moved[k] = Min(a, b);
 	}
-	judging->others += Min(lacks[0][0], lacks[0][1]);
-	judging->facts |= judging->family != NULL && are_exchanged(judging, places, n);
-	judging->digits |= lacks[1][0] > 0 && lacks[1][1] > 0;
-	judging->signs |= lacks[2][0] + lacks[2][1] > 0 || (lacks[3][0] > 0 && lacks[3][1] > 0);
-	for (uint32 i = 0; i < n; i++)
-	{
-		take_empty(&empty[0], judging->a, places[i].a, places[i].na, false);
-		take_empty(&empty[1], judging->b, places[i].b, places[i].nb, true);
-	}
-	same = count_common(&empty[0], &empty[1]);
-	judging->signs |= empty[0].n > same && empty[1].n > same;
+	judging->others += moved[0];
+	judging->digits |= moved[1] > 0;
+	judging->signs |= moved[2] + moved[3] > 0;
+	judging->facts |= judging->family != NULL && have_moved(judging, places, n);
 }
 
 /*
@@ -510,7 +443,7 @@ judge_places(double at_least, const SimhashWords *a, const SimhashWords *b,
 	judging.same += count_kinds(a, end, a->n - end, ~SIMHASH_SOFT);
 	count_gap(&judging);
 	if (n > 0 && judging.entries == 0)
-		judge_bags(&judging, places, n);
+		judge_moves(&judging, places, n);
 	judging.cost += judging.gaps - judging.largest + judging.entries + word_cost * judging.others;
 	if (judging.cost > most)
 		return SIMHASH_UNLIKE;

@@ -22,8 +22,9 @@
  *	  Other symbols, as emoji, a tick, a bar of a table, and a dash or a slash by
  *	  itself are soft: judge.c takes one for another, but not for nothing.  So are "+" and
  *	  "-" where lines of one text begin with both.
- *	- A sign stands where a value may be, but is not, as behind "Fax:", in a field of a
- *	  table, an element of XML or a section: none may move there.
+ *	- A sign stands for a field of a table that is empty, between separators or quotes, and
+ *	  for brackets around nothing: in columns and lists the place is what tells entries
+ *	  apart, where elsewhere a label does.
  *
  * Decimal digits of all scripts become ASCII digits.  Signs that core/text would not
  * take for tokens are written as patterns of Braille.
@@ -36,15 +37,12 @@
 
 #include <utf8proc.h>
 
-#define LABEL_BYTES		32		/* of a line that ends in a colon, as one of a form */
-
 /* A text that is being read. */
 typedef struct Layout
 {
 	const unsigned char *end;	/* of the text */
 	unsigned char *out;
 	bool		signs;			/* some were written */
-	bool		form;			/* the last line has a colon behind a few words */
 } Layout;
 
 /* The character before or behind a place, or a blank. */
@@ -240,6 +238,25 @@ write_pattern(Layout *layout, int32 c)
 	write_sign(layout, 0x2800 | (c & 0xff));
 }
 
+/* Write so many empty fields. */
+static void
+write_fields(Layout *layout, Size n)
+{
+	for (; n > 0; n--)
+		write_sign(layout, SIMHASH_EMPTY_SIGN);
+}
+
+/* How many such signs has a stretch? */
+static Size
+count_signs(int32 sign, const unsigned char *from, const unsigned char *end)
+{
+	Size		n = 0;
+
+	for (; from < end; from++)
+		n += *from == sign;
+	return n;
+}
+
 /* Does a "-" here say something? */
 static bool
 is_minus(Place place)
@@ -423,9 +440,11 @@ write_run(Layout *layout, const unsigned char *from, const unsigned char *end,
 	const char *kind = strchr(kinds, *from);
 	Size		n = count_equal(from, end);
 
-	if ((kind == NULL && !(*from == '-' && n == 3)) ||
-		simhash_is_of_word(next_character(from + n, end)) ||
-		!(simhash_is_blank(place.before) || simhash_digit_value(place.before) >= 0))
+	if (*from == '|')
+		write_fields(layout, n - 1);
+	else if ((kind == NULL && !(*from == '-' && n == 3)) ||
+			 simhash_is_of_word(next_character(from + n, end)) ||
+			 !(simhash_is_blank(place.before) || simhash_digit_value(place.before) >= 0))
 		*layout->out++ = ' ';
 	else
 		write_sign(layout, kind == NULL ? 0x2500 :
@@ -433,88 +452,48 @@ write_run(Layout *layout, const unsigned char *from, const unsigned char *end,
 	return n;
 }
 
-/* The colon behind a few words that a line begins with, as of an entry of a form; or NULL. */
-static const unsigned char *
-find_colon(const unsigned char *from, const unsigned char *end)
-{
-	Size		length;
-
-	for (const unsigned char *at = from; at < end && *at != '\n' && at - from < LABEL_BYTES; at += length)
-	{
-		int32		c = sh_utf8_decode(at, end, &length);
-
-		if (c == 0xff1a || (c == ':' && (at == from || at[-1] != c) &&
-							(at + 1 == end || at[1] <= ' ' || at[1] == '*')))
-			return at;
-	}
-	return NULL;
-}
-
 /*
- * Is there nothing where a value may be: in quotes or brackets, between bars, or behind the
- * colon at the end of a line, where the next one has one, too, or the last one had, and not
- * the next but one?
+ * Is there nothing where a value may be: in quotes or brackets, between bars, or the "&" of
+ * a table of TeX?
  */
 static bool
-is_blank_entry(const Layout *layout, int32 c, const unsigned char *start,
-			   const unsigned char *from, const unsigned char *end)
+is_blank_entry(int32 c, const unsigned char *from, const unsigned char *end)
 {
 	static const char pairs[] = "\"\"''[]{}";
 	const char *pair = c < 0x80 ? strchr(pairs, c) : NULL;
 
-	if (c == '|')
+	if (c == '|' || c == '&')
 	{
-		const unsigned char *next = simhash_skip(from + 1, layout->end, true);
+		const unsigned char *next = simhash_skip(from + 1, end, true);
 
-		return next > from + 1 && next < layout->end && *next == c;
-	}
-	if (c == ':' || c == 0xff1a)
-	{
-		const unsigned char *next;
-
-		if (find_colon(start, end) != from || has_word(from + 1, end))
-			return false;
-		next = skip_leaders(end, layout->end);
-		return next == layout->end || find_colon(next, layout->end) != NULL ||
-			(layout->form && find_colon(skip_leaders(find_line_end(next, layout->end), layout->end), layout->end) == NULL);
+		return next > from + 1 && next < end && *next == c;
 	}
 	return pair != NULL && from + 1 < end && (pair - pairs) % 2 == 0 && from[1] == pair[1] &&
 		count_equal(from, end) < 3;
 }
 
-/* Does a tag end here, and the one that closes it begin: "<fax></fax>"? */
-static bool
-is_empty_element(const unsigned char *start, const unsigned char *from, const unsigned char *end)
-{
-	const unsigned char *tag = from;
-
-	if (end - from < 3 || from[1] != '<' || from[2] != '/')
-		return false;
-	while (tag > start && *tag != '<')
-		tag--;
-	return tag < from && *tag == '<' && tag[1] != '/' && from[-1] != '/';
-}
-
 /*
- * Is there an empty field before a comma or semicolon of a table, or behind the last one
- * of a line?  What is in another column is another entry.
+ * How many fields that are empty are there beside a comma or semicolon of a table: one
+ * before it, one behind the last one of a line?  What is in another column is another
+ * entry.
  */
-static bool
-is_empty_field(const unsigned char *start, const unsigned char *from,
-			   const unsigned char *end)
+static int
+count_empty_fields(const unsigned char *start, const unsigned char *from,
+				   const unsigned char *end)
 {
+	const unsigned char *last = from;
 	int			n = 0;
 	bool		quoted = false;
 
-	if (from == start || from[-1] == *from)
-		return from + 1 == end || from[1] > ' ';
-	if (from + 1 < end)
-		return false;
-	for (const unsigned char *at = start; at < end; at++)
+	while (last > start && last[-1] == ' ')
+		last--;
+	if (last == start || last[-1] == *from)
+		return 1 + (from + 1 == end);
+	for (const unsigned char *at = start; from + 1 == end && at < end; at++)
 	{
 		quoted ^= *at == '"';
 		if (*at == *from && !quoted && at + 1 < end && at[1] <= ' ')
-			return false;
+			return 0;
 		n += *at == *from && !quoted;
 	}
 	return n > 1;
@@ -548,14 +527,10 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		tick = simhash_is_blank(place.before) ? read_tick(from, end, from == start) : 0;
 		if (c < 0)
 			*layout->out++ = ' ';
-		else if (is_blank_entry(layout, c, start, from, end))
+		else if (is_blank_entry(c, from, layout->end))
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
-		else if ((c == ',' || c == ';') && is_empty_field(start, from, end))
-		{
-			write_sign(layout, SIMHASH_EMPTY_SIGN);
-			if (from + 1 == end && place.before == c)	/* behind it, too */
-				write_sign(layout, SIMHASH_EMPTY_SIGN);
-		}
+		else if ((c == ',' || c == ';') && count_empty_fields(start, from, end) > 0)
+			write_fields(layout, count_empty_fields(start, from, end));
 		else if (c < 0x80 && c != ',' && c != ';' &&
 				 count_equal(from, end) >= (c == '*' && simhash_is_blank(place.before) && simhash_is_blank(next_character(from + 2, end)) ? 2 : 3))
 			length = write_run(layout, from, end, place);
@@ -576,9 +551,6 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 				write_other(layout, c, from, length, place);
 			else
 				write_ascii(layout, c, place);
-			if ((c == '=' && simhash_is_of_word(place.before) && simhash_is_blank(place.behind)) ||
-				(c == '>' && is_empty_element(start, from, end)))
-				write_sign(layout, SIMHASH_EMPTY_SIGN); /* "name=" */
 		}
 		place.before = c;
 	}
@@ -590,27 +562,6 @@ static bool
 is_item_of(int32 sign, const unsigned char *first, const unsigned char *end)
 {
 	return first + 1 < end && *first == sign && first[1] <= ' ';
-}
-
-/* Is a line the head of a section, "## Logs", that ends at once? */
-static bool
-is_empty_section(const unsigned char *first, const unsigned char *line_end, const unsigned char *end)
-{
-	Size		level = *first == '#' ? count_equal(first, line_end) : 0;
-	const unsigned char *next = level > 1 ? simhash_skip(line_end, end, true) : NULL;
-
-	return level > 1 && (next == end || (*next == '#' && count_equal(next, end) <= level));
-}
-
-/* Write an empty field for each tab, or bar, of a stretch before or behind others. */
-static void
-write_fields(Layout *layout, int32 sign, const unsigned char *from, const unsigned char *end)
-{
-	for (; from < end; from++)
-	{
-		if (*from == sign)
-			write_sign(layout, SIMHASH_EMPTY_SIGN);
-	}
 }
 
 /*
@@ -655,17 +606,17 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 		if (has_word(start, end))
 		{
 			const unsigned char *last = skip_trailers(first, start, end);
-			bool		fields = memchr(start, '\t', (Size) (last - start)) != NULL;
+			bool		tabs = memchr(start, '\t', (Size) (last - start)) != NULL;
+			Size		opening = count_signs('|', first, start);
+			Size		closing = count_signs('|', last, end);
 
 			if (plus && (is_item_of('+', first, end) || is_item_of('-', first, end)))
 				write_sign(&layout, *first == '+' ? 0x2795 : 0x2796);
-			write_fields(&layout, '\t', line, fields ? first : line);
-			write_fields(&layout, '|', first + 1, *first == '|' ? start : first);
+			/* a bar at both ends is no field, as in Markdown */
+			write_fields(&layout, (tabs ? count_signs('\t', line, first) : 0) +
+						 opening - (opening > 0 && closing > 0));
 			write_signs(&layout, start, last);
-			write_fields(&layout, '\t', last, end);
-			if (is_empty_section(first, end, layout.end))
-				write_sign(&layout, SIMHASH_EMPTY_SIGN);
-			layout.form = find_colon(start, end) != NULL;
+			write_fields(&layout, count_signs('\t', last, end) + closing - (opening > 0 && closing > 0));
 		}
 		else if (is_operator(first, end) ||
 				 (start < end && (is_emblem(next_character(start, end)) || read_tick(start, end, true) != 0)))
