@@ -752,17 +752,29 @@ SELECT count(*) FROM chain_clusters WHERE merged_into >= cluster AND cluster > 0
 ROLLBACK;
 DROP FUNCTION copies;
 
--- a cluster whose id somebody has made 0 is one like others: no merge of it goes
--- on for ever
+-- a number below 1 that somebody has written is no cluster: nothing is merged into it,
+-- and rows near each other that have it join others as they are mended
 BEGIN;
 INSERT INTO chain VALUES (200000, -1), (200001, -64);
 ALTER TABLE chain DISABLE TRIGGER USER;
 UPDATE chain SET cluster = 0 WHERE id = 200000;
+INSERT INTO chain (id, fp, cluster) VALUES (200004, -2, 0);
 ALTER TABLE chain ENABLE TRIGGER USER;
 SET LOCAL statement_timeout = '60s';
 INSERT INTO chain VALUES (200002, -8);
-INSERT INTO chain VALUES (200003, -8);
-SELECT id, simhash_current_cluster('chain', cluster) FROM chain WHERE id >= 200000 ORDER BY id;
+UPDATE chain SET fp = -4 WHERE id = 200004;
+SELECT id, cluster > 0 AS given, dense_rank() OVER (ORDER BY simhash_current_cluster('chain', cluster)) FROM chain WHERE id >= 200000 ORDER BY id;
+UPDATE chain SET fp = -1 WHERE id = 200004;
+ALTER TABLE chain DISABLE TRIGGER USER;
+UPDATE chain SET cluster = 0 WHERE id IN (200000, 200004);
+SET LOCAL session_replication_role = replica;
+INSERT INTO chain_clusters (cluster, merged_into) SELECT cluster, -3 FROM chain WHERE id = 200001;
+SET LOCAL session_replication_role = origin;
+ALTER TABLE chain ENABLE TRIGGER USER;
+SELECT fault, number FROM simhash_check_clusters('chain') WHERE fault ~ '^rows';
+CALL simhash_mend_clusters('chain');
+SELECT fault, number FROM simhash_check_clusters('chain') WHERE fault ~ '^rows';
+SELECT count(DISTINCT simhash_current_cluster('chain', cluster)), min(cluster) > 0 AS given FROM chain WHERE id >= 200000;
 ROLLBACK;
 
 -- whoever may insert needs no rights on the table of the clusters

@@ -39,8 +39,9 @@ typedef struct ClusterNeighbours
 
 /*
  * Take in a row near ours: its cluster or, if a transaction in progress has
- * inserted it, also what to wait for.  Rows that were there before the trigger
- * may have no cluster yet, and will find ours when they get one.
+ * inserted it, also what to wait for.  Rows that were there before the trigger, or
+ * were written without it, may have no cluster yet, or a number that is none, and will
+ * find ours when they get one.
  */
 static void
 meet_neighbour(void *visitor, const NearTable *table, TupleTableSlot *slot,
@@ -53,9 +54,9 @@ meet_neighbour(void *visitor, const NearTable *table, TupleTableSlot *slot,
 	int64		id;
 	ListCell   *lc;
 
-	if (isnull)
-		return;
 	id = DatumGetInt64(value);
+	if (isnull || id < 1)
+		return;
 	if (!TransactionIdIsValid(pending->xid))
 	{
 		simhash_clusters_add(&neighbours->clusters, id);
@@ -111,7 +112,7 @@ is_old_near(const ClusterTrigger *trigger, const TriggerData *data, int64 *id)
 	/* It may be of another group. */
 	if (!TRIGGER_FIRED_BY_UPDATE(data->tg_event) || near->place.moves ||
 		simhash_clusters_are_written(trigger->terms->root, CLUSTERS_ANEW) ||
-		!simhash_clusters_get_number(data->tg_relation, old, trigger->cluster, id))
+		!simhash_clusters_get_number(data->tg_relation, old, trigger->cluster, id) || *id < 1)
 		return false;
 	value = heap_getattr(old, terms->column, RelationGetDescr(data->tg_relation),
 						 &isnull);

@@ -376,7 +376,7 @@ simhash_upkeep_bad_row(const ClusterCall *call)
 {
 	return simhash_upkeep_sql(call, call->terms->star ?
 							  "(t.{id} {<} 1) {=} (t.{copy_of} IS NULL)" :
-							  "((t.{id} {<} 1) {=} (t.{copy_of} IS NULL) OR NOT t.{merged_into} {<} COALESCE(t.{copy_of}, t.{id}))");
+							  "((t.{id} {<} 1) {=} (t.{copy_of} IS NULL) OR t.{merged_into} {<} 1 OR NOT t.{merged_into} {<} COALESCE(t.{copy_of}, t.{id}))");
 }
 
 /* That a representative has a text which no row of its cluster has any more. */
