@@ -248,12 +248,20 @@ simhash_removal_find_logs(Removal *removal)
 	removal->done.step = last_step(removal);
 }
 
-/* The OID of a table that the comment of a log names. */
+/* The OID of a table that the comment of a log names; InvalidOid if it is not there. */
+static Oid
+look_up_named(const char *name)
+{
+	RangeVar   *named = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name ? name : "")));
+
+	return RangeVarGetRelid(named, NoLock, true);
+}
+
+/* The OID of one that has to be there. */
 static Oid
 find_named(const char *name)
 {
-	RangeVar   *named = makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(name ? name : "")));
-	Oid			oid = RangeVarGetRelid(named, NoLock, true);
+	Oid			oid = look_up_named(name);
 
 	if (!OidIsValid(oid))
 		ereport(ERROR,
@@ -261,6 +269,19 @@ find_named(const char *name)
 				 errmsg("table %s, which the comment of the log names, is not there", name),
 				 errhint("If it has been renamed, or its schema, write its name into the comment; if it has been dropped, take it out.")));
 	return oid;
+}
+
+/* Fail if the comment of the log names another table, that is there: rows would come back to this one. */
+static void
+check_named(const Removal *removal, const char *name)
+{
+	Oid			oid = look_up_named(name);
+
+	if (OidIsValid(oid) && oid != removal->relation)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the log is of %s, and not of %s", name, removal->table->name),
+				 errhint("If %s has been renamed since, write its name into the comment.", removal->table->name)));
 }
 
 /* Fail: a table is not what it was. */
@@ -337,11 +358,13 @@ simhash_removal_read_logs(Removal *removal)
 	found = SPI_tuptable;
 	for (uint64 i = 0; i < n; i++)
 	{
-		RemovalTable *table = i == 0 ? removal->table :
-		simhash_removal_table(removal, find_named(SPI_getvalue(found->vals[i], found->tupdesc, 1)));
+		const char *name = SPI_getvalue(found->vals[i], found->tupdesc, 1);
+		RemovalTable *table = i == 0 ? removal->table : simhash_removal_table(removal, find_named(name));
 		Oid			log = i == 0 ? removal->log_oid :
 		find_named(SPI_getvalue(found->vals[i], found->tupdesc, 2));
 
+		if (i == 0)
+			check_named(removal, name);
 		simhash_removal_lock(removal, log);
 		table->log_oid = log;
 		SPI_tuptable = found;
