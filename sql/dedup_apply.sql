@@ -220,7 +220,10 @@ ALTER TABLE docs RENAME TO docs_before;
 ALTER TABLE docs_copy RENAME TO docs;
 CALL simhash_dedup_undo('docs_before', 'plan', 'gone');
 DROP TABLE docs;
+-- another version may have quoted names of columns that this one does not
+SELECT format('COMMENT ON TABLE gone IS %L', replace(obj_description('gone'::regclass), '["id"]', '["\"id\""]')) \gexec
 CALL simhash_dedup_undo('docs_before', 'plan', 'gone');
+SELECT count(*) FROM gone;
 ALTER TABLE docs_before RENAME TO docs;
 RESET client_min_messages;
 SELECT indrelid::regclass FROM pg_index JOIN pg_class AS c ON c.oid = indexrelid WHERE relname ~ '^simhash_removal';

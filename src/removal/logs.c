@@ -329,6 +329,11 @@ find_columns(RemovalTable *table, Oid oid)
 	relation_close(relation, NoLock);
 }
 
+/* Names of columns in it, quoted as this server quotes them: which words need it depends on the version. */
+#define NAMES(list) \
+	"ARRAY(SELECT pg_catalog.quote_ident((pg_catalog.parse_ident(u.name, false))[1])" \
+	" FROM pg_catalog.jsonb_array_elements_text(x {->} '" list "') AS u (name))"
+
 /*
  * Find the tables whose rows the logs have, by the comment of the table's own log, and
  * lock all.
@@ -344,10 +349,7 @@ simhash_removal_read_logs(Removal *removal)
 	comment = GetComment(removal->log_oid, RelationRelationId, 0);
 	n = comment == NULL || strncmp(comment, SIMHASH_LOG_COMMENT, strlen(SIMHASH_LOG_COMMENT)) != 0 ? 0 :
 		simhash_removal_do(removal, NULL, NULL, 0,
-						   "SELECT x {->>} 'table', x {->>} 'log',"
-						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'key')),"
-						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'moving')),"
-						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'generated'))"
+						   "SELECT x {->>} 'table', x {->>} 'log', " NAMES("key") ", " NAMES("moving") ", " NAMES("generated")
 						   " FROM pg_catalog.jsonb_array_elements(%s::pg_catalog.jsonb) WITH ORDINALITY AS t (x, n)"
 						   " ORDER BY n", quote_literal_cstr(comment + strlen(SIMHASH_LOG_COMMENT)));
 	if (n == 0)
