@@ -368,15 +368,15 @@ simhash_upkeep_rows(const ClusterCall *call, ClusterRows which,
 }
 
 /*
- * That a row of the table of the clusters is neither a cluster nor a copy, or a link
- * that does not lead to an older cluster.
+ * That a row of the table of the clusters is neither a cluster nor a copy of one, or a
+ * link that does not lead to an older cluster.
  */
 char	   *
 simhash_upkeep_bad_row(const ClusterCall *call)
 {
 	return simhash_upkeep_sql(call, call->terms->star ?
-							  "(t.{id} {<} 1) {=} (t.{copy_of} IS NULL)" :
-							  "((t.{id} {<} 1) {=} (t.{copy_of} IS NULL) OR t.{merged_into} {<} 1 OR NOT t.{merged_into} {<} COALESCE(t.{copy_of}, t.{id}))");
+							  "((t.{id} {<} 1) {=} (t.{copy_of} IS NULL) OR t.{copy_of} {<} 1)" :
+							  "((t.{id} {<} 1) {=} (t.{copy_of} IS NULL) OR t.{copy_of} {<} 1 OR t.{merged_into} {<} 1 OR NOT t.{merged_into} {<} COALESCE(t.{copy_of}, t.{id}))");
 }
 
 /* That a representative has a text which no row of its cluster has any more. */
