@@ -59,7 +59,7 @@ SELECT x, y FROM edited, (VALUES
     (E'\n【電話】赤\n【住所】\n【氏名】\n', E'\n【電話】\n【住所】\n【氏名】赤\n'), ('電話「赤」住所「」氏名「木」', '電話「」住所「赤」氏名「木」'), (E'\nТелефон домашний отца: Анна\nТелефон домашний матери:\nАдрес: Уфа\n', E'\nТелефон домашний отца:\nТелефон домашний матери: Анна\nАдрес: Уфа\n'),
     (E'\nHall: 5\nFax:\nDoor: red\nTown: it\n', E'\nHall: 5\nDoor: red\nFax:\nTown: it\n'), (E'\nBuyer: red\nSeller: Long Road, Ulm, Italy\n', E'\nSeller: Long Road, Ulm, Italy\nBuyer: red\n'),
     (E'\nallow: Ann, Bob Ray\ndeny: Eve\n', E'\nallow: Ann\ndeny: Bob Ray, Eve\n'), ('Bath;Long Road;Ulm', 'Long Road;Bath;Ulm'), ('gas | red | | ', 'gas | | red | '), ('|||red|it', '||red||it'),
-    ('確認できました', '確認できませんでした'), ('食べてよい', '食べなくてよい'), ('1½ cups', '½ cups'), ('denies pain', 'pain'),
+    ('確認できました', '確認できませんでした'), ('食べてよい', '食べなくてよい'), ('1½ cups', '½ cups'), ('denies pain', 'pain'), ('on 5 metres', 'on 5 square metres'), ('in two hours', 'in two and a half hours'), ('pays 5 dollars', 'pays 5 Canadian dollars'), ('5 மணி', '5 அரை மணி'),
     ('za 5 mln zł', 'za 5 zł'), ('for 5 miljoen euro', 'for 5 euro'), ('人民币叁拾万元', '人民币叁万元'), ('보증금 오백만원을', '보증금 오만원을'), ('at minus 5 degrees', 'at 5 degrees'),
     ('par moins 5 degrés', 'par 5 degrés'), ('con menos cinco grados', 'con cinco grados'), ('气温零下5度', '气温5度'), ('気温マイナス5度', '気温5度'), ('영하 5도', '5도'), ('for 5 and a half hours', 'for 5 hours'), ('下午5点半开会', '下午5点开会'), ('오후 5시 반 회의', '오후 5시 회의'),
     ('每次5毫克', '每次5克'), ('合同金额5万美元', '合同金额5万元'), ('每人三公斤', '每人三斤'), ('重さ5ミリグラム', '重さ5グラム'),
@@ -74,7 +74,7 @@ SELECT x, y FROM edited, (VALUES
     (E'\nFax:\t\nTown:\t\nDoor:\tred\n', E'\n| Fax | |\n| Town | |\n| Door | red |\n'), (E'\n## Door\n\n### Town\n\nred\n', E'\nDoor\n\nTown:\nred\n'), (E'\n+ red\n+ it\n', E'\n* red\n* it\n'), ('5％', '5%'), ('(*1920)', '(1920)'), ('대한민국에서', '대한민국에'),
     (E'\n# red #\n', E'\nred\n'), (E'\n| red | it |\n', E'\nred | it\n'), (E'\n(* red *)\n', E'\n/* red */\n'), (E'\n// red //\n', E'\n**red**\n'), (E'\n• red •\n', E'\nred\n'), (E'\n** red **\n', E'\nred\n'),
     (E'\ndoor = red\ntown =\n', E'\nDoor=red\nTown=\n'), (E'\nDoor:red\nTown:\nUser:it\n', E'\n- Door: red\n- Town:\n- User: it\n'), (E'\nDoor | red\nTown |\n', E'\n| Door | red |\n| Town | |\n'), (E'\n【電話】赤\n【住所】\n', E'\n電話: 赤\n住所:\n'),
-    ('costs 5 euros', 'costs 5 good euros'), ('mix two eggs', 'mix two big eggs'), ('mixing', 'miixng'), ('el 15 de junio', 'el 15 de juinio'), ('standardowe wyjście', 'standardowe wyjśce'), ('수입하였습니다', '수입하엿습니다'), ('анализ новый', 'анализ новй')) AS v (x, y)
+    ('mixing', 'miixng'), ('el 15 de junio', 'el 15 de juinio'), ('standardowe wyjście', 'standardowe wyjśce'), ('수입하였습니다', '수입하엿습니다'), ('анализ новый', 'анализ новй')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'alike%';
 -- words that are put in or left out are no others, nor are slips, and by what counts
 SELECT said(a, 'Dear all, ' || a), said(a, a || ' and so on'), said(a, replace(a, 'wordbb ', '')), said(a, replace(a, 'wordbbc', 'wordbcb')),

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * facts.c
- *		Words that negate, and numbers in words: what no edit may put in or leave out.
+ *		Words that negate, numbers in words, and what stands beside a number: what no edit
+ *		may put in or leave out.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -10,6 +11,7 @@
 #include "compare/compare.h"
 
 #define LISTED_BYTES	64		/* of a word */
+#define END_WORDS		8		/* over which a place may slide to an end */
 
 /*
  * Words that negate, of languages with many speakers, between blanks, as they are once
@@ -35,7 +37,7 @@ static const char negations[] =
 " 不 没 沒 未 非 无 無 勿 否 莫 禁 毋 甭 半 ";
 
 static const char *const negating_kana[][2] = {
-	{" な ", " い か く け "}, {" せ ", " ん "}, {" ナ ", " ス "}
+	{" な ", " い か く け "}, {" せ ", " ん "}
 };
 
 /*
@@ -74,15 +76,6 @@ static const char multipliers[] =
 " آلاف ملايين هزار میلیون میلیارد ہزار لاکھ کروڑ ارب हजार अरब হাজার লাখ কোটি ਲੱਖ ਕਰੋੜ લાખ કરોડ லட்சம் கோடி లక్షల కోట్ల "
 " 十 百 千 万 萬 亿 億 兆 拾 佰 仟 ";
 
-/* Words that make another number of one beside them: minus, and a half. */
-static const char changes[] =
-" half halb halbe halben einhalb anderthalb demi demie media medio mezza mezzo meia meio półtora полто\u0440а половиной thsd "
-" moins menos meno min eksi mínus mínusz miinus mīnus мінус μείον سالب ناقص منفی माइनस 영하 마이너스 반 下 负 負 ";
-
-/* What makes another unit of one that a number is before: 毫克 of 克, 美元 of 元. */
-static const char units[] =
-" 公 厘 釐 毫 微 纳 納 奈 分 英 海 平 立 美 欧 歐 港 日 澳 加 韩 韓 台 臺 新 卢 米 ミ キ セ マ ナ ";
-
 /* Is a word one of a list, in which each is between blanks? */
 static bool
 is_listed(const SimhashWords *words, uint32 i, const char *list)
@@ -110,8 +103,8 @@ count_listed(const SimhashWords *words, uint32 from, uint32 n, const char *list)
 }
 
 /*
- * How many words of a place negate?  In Japanese, whose kana are words each, ない, なかった,
- * ません and マイナス do by two of theirs.
+ * How many words of a place negate?  In Japanese, whose kana are words each, ない, なかった
+ * and ません do by two of theirs.
  */
 uint32
 simhash_count_negations(const SimhashWords *words, uint32 from, uint32 n)
@@ -126,27 +119,45 @@ simhash_count_negations(const SimhashWords *words, uint32 from, uint32 n)
 	return count;
 }
 
+/* Do words stand at an end, or as well there, as of the words beside them some are the same? */
+static bool
+are_at_end(const SimhashWords *words, uint32 from, uint32 n)
+{
+	const SimhashWord *list = words->list;
+	uint32		behind = words->n - from - n;
+	uint32		before = 0;
+
+	if (from <= END_WORDS)
+	{
+		while (before < from && list[before].hash == list[before + n].hash)
+			before++;
+		if (before == from)
+			return true;
+	}
+	while (behind <= END_WORDS && behind > 0 && list[words->n - behind].hash == list[words->n - behind - n].hash)
+		behind--;
+	return behind == 0;
+}
+
 /*
- * Do words that are put in make another number of a word beside them, "5 million",
- * "hundred five", "minus 5", or another unit, 5美元?  However many they are: one more must
- * not hide another.  Of "½", as of an exponent, the digits have a sign before them, behind
- * which "1½" goes on.
+ * May words that are put in make another number of a word beside them, or another unit:
+ * "minus 5", "5 million", 5美元?  In whatever language, so within a text all that stands
+ * beside a number does; at the ends, where greetings and sources stand, numbers and what
+ * multiplies them.  However many they are: one more must not hide another.  Of "½", as of
+ * an exponent, the digits have a sign before them, behind which "1½" goes on.
  */
 bool
 simhash_change_number(const SimhashWords *words, uint32 from, uint32 n, uint32 beside)
 {
-	bool		changed;
+	uint32		multiplied = count_listed(words, from, n, multipliers);
 
 	if (beside > from && beside + 1 < words->n && words->list[beside].kind == SIMHASH_SIGN)
 		beside++;
-	changed = count_listed(words, from, n, multipliers) + count_listed(words, from, n, changes) > 0 ||
-		(beside < from && is_listed(words, from, units));
-	if (words->list[beside].kind != SIMHASH_NUMBER && !is_listed(words, beside, numerals))
-		return is_listed(words, beside, multipliers) &&
-			(changed || count_listed(words, from, n, numerals) > 0);
-	return changed ||
-		(words->list[beside].kind == SIMHASH_NUMBER &&
-		 (words->list[beside < from ? from : from + n - 1].kind & (SIMHASH_WORD | SIMHASH_SOFT)) == 0);
+	if (words->list[beside].kind != SIMHASH_NUMBER)
+		return simhash_is_number_word(words, beside) &&
+			(multiplied + count_listed(words, from, n, numerals) > 0 || !are_at_end(words, from, n));
+	return multiplied > 0 || !are_at_end(words, from, n) ||
+		(words->list[beside < from ? from : from + n - 1].kind & (SIMHASH_WORD | SIMHASH_SOFT)) == 0;
 }
 
 /* How many words of a place are numbers in words? */

@@ -10,8 +10,8 @@
  *
  *	- A word, a number or a sign that stands for another is no edit: the entries of
  *	  a form, a fact that has changed, a price, a date, an operator look like that.
- *	  Signs and words that negate may not be put in or left out, either, nor numbers
- *	  beside others, as of a version.
+ *	  Signs and words that negate may not be put in or left out, either, nor what may
+ *	  make another number of one beside it, or another unit (facts.c).
  *	- Words may be put in, or left out, but not both: what stands elsewhere has moved, as a
  *	  value to another entry, or a step to another place; and what is not the same stands
  *	  for another.  So may numbers.
