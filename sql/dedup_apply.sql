@@ -225,6 +225,7 @@ SELECT format('COMMENT ON TABLE gone IS %L', replace(obj_description('gone'::reg
 CALL simhash_dedup_undo('docs_before', 'plan', 'gone');
 SELECT count(*) FROM gone;
 ALTER TABLE docs_before RENAME TO docs;
+CALL simhash_dedup_apply('docs', 'plan', log => 'gone', children => 'move');
 RESET client_min_messages;
 SELECT indrelid::regclass FROM pg_index JOIN pg_class AS c ON c.oid = indexrelid WHERE relname ~ '^simhash_removal';
 DROP TABLE taken;

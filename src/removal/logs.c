@@ -134,6 +134,33 @@ write_comment(const Removal *removal)
 	return json.data;
 }
 
+/* A name in the comment of a log, quoted as this server quotes it: which words need it depends on the version. */
+#define QUOTED(name) \
+	"(SELECT pg_catalog.string_agg(pg_catalog.quote_ident(u.part), '.' ORDER BY u.n)" \
+	" FROM pg_catalog.unnest(pg_catalog.parse_ident(" name ", false)) WITH ORDINALITY AS u (part, n))"
+#define QUOTED_LIST(list) \
+	"'" list "', ARRAY(SELECT " QUOTED("e.name") " FROM pg_catalog.jsonb_array_elements_text(x {->} '" list "') AS e (name))"
+
+/* What the comment of a log says, as JSON in which the same has one form. */
+static char *
+read_comment(const Removal *removal, const char *comment)
+{
+	(void) simhash_removal_do(removal, NULL, NULL, 0,
+							  "SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object("
+							  "'table', " QUOTED("x {->>} 'table'") ", 'log', " QUOTED("x {->>} 'log'") ", "
+							  QUOTED_LIST("key") ", " QUOTED_LIST("moving") ", " QUOTED_LIST("generated") ") ORDER BY n), '[]')"
+							  " FROM pg_catalog.jsonb_array_elements(%s::pg_catalog.jsonb) WITH ORDINALITY AS t (x, n)",
+							  quote_literal_cstr(comment + strlen(SIMHASH_LOG_COMMENT)));
+	return simhash_removal_text(0, 1);
+}
+
+/* Is it the comment of a log? */
+static bool
+is_log_comment(const char *comment)
+{
+	return comment != NULL && strncmp(comment, SIMHASH_LOG_COMMENT, strlen(SIMHASH_LOG_COMMENT)) == 0;
+}
+
 /*
  * Make the log of a table.  Steps are found by an index, when they are put back; without
  * an identity a publication of all tables refuses that.
@@ -223,7 +250,8 @@ simhash_removal_find_logs(Removal *removal)
 			there = there != NULL ? there : "";
 		}
 	}
-	if (there != NULL && strcmp(there, write_comment(removal)) != 0)
+	if (there != NULL && (!is_log_comment(there) ||
+						  strcmp(read_comment(removal, there), read_comment(removal, write_comment(removal))) != 0))
 		complain_of_log(removal->table);
 	foreach(lc, removal->tables)
 	{
@@ -329,11 +357,6 @@ find_columns(RemovalTable *table, Oid oid)
 	relation_close(relation, NoLock);
 }
 
-/* Names of columns in it, quoted as this server quotes them: which words need it depends on the version. */
-#define NAMES(list) \
-	"ARRAY(SELECT pg_catalog.quote_ident((pg_catalog.parse_ident(u.name, false))[1])" \
-	" FROM pg_catalog.jsonb_array_elements_text(x {->} '" list "') AS u (name))"
-
 /*
  * Find the tables whose rows the logs have, by the comment of the table's own log, and
  * lock all.
@@ -347,11 +370,14 @@ simhash_removal_read_logs(Removal *removal)
 
 	simhash_removal_lock(removal, removal->log_oid);
 	comment = GetComment(removal->log_oid, RelationRelationId, 0);
-	n = comment == NULL || strncmp(comment, SIMHASH_LOG_COMMENT, strlen(SIMHASH_LOG_COMMENT)) != 0 ? 0 :
+	n = !is_log_comment(comment) ? 0 :
 		simhash_removal_do(removal, NULL, NULL, 0,
-						   "SELECT x {->>} 'table', x {->>} 'log', " NAMES("key") ", " NAMES("moving") ", " NAMES("generated")
+						   "SELECT x {->>} 'table', x {->>} 'log',"
+						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'key')),"
+						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'moving')),"
+						   " ARRAY(SELECT pg_catalog.jsonb_array_elements_text(x {->} 'generated'))"
 						   " FROM pg_catalog.jsonb_array_elements(%s::pg_catalog.jsonb) WITH ORDINALITY AS t (x, n)"
-						   " ORDER BY n", quote_literal_cstr(comment + strlen(SIMHASH_LOG_COMMENT)));
+						   " ORDER BY n", quote_literal_cstr(read_comment(removal, comment)));
 	if (n == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
