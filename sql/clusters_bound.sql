@@ -591,6 +591,14 @@ CALL public.simhash_trim_clusters('public.news', 'third');
 SELECT fault, number FROM public.simhash_check_clusters('public.news');
 SELECT fault, number FROM public.simhash_check_clusters('public.news', 'chain');
 SELECT fault, number FROM public.simhash_check_clusters('public.news', 'third');
+-- a row of a number below 1 that is no copy of a cluster takes no place in a trim
+ALTER TABLE public.news_clusters DISABLE TRIGGER USER;
+INSERT INTO public.news_clusters (cluster, fp, site, copy_of) VALUES (-70, 0, 'ax', NULL), (-71, 5, 'cx', -4);
+ALTER TABLE public.news_clusters ENABLE TRIGGER USER;
+CALL public.simhash_trim_clusters('public.news');
+SELECT cluster, copy_of FROM public.news_clusters WHERE cluster OPERATOR(pg_catalog.<) 1 ORDER BY cluster USING OPERATOR(pg_catalog.<);
+CALL public.simhash_mend_clusters('public.news');
+SELECT fault, number FROM public.simhash_check_clusters('public.news');
 CALL public.simhash_drop_clusters('public.news', 'chain');
 CALL public.simhash_drop_clusters('public.news', 'third');
 CALL public.simhash_drop_clusters('public.news');

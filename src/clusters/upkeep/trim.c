@@ -160,7 +160,7 @@ simhash_upkeep_promote(const ClusterCall *call, bool all)
 {
 	const char *marked = all ? "" : simhash_upkeep_sql(call, " AND c.{unused_since} IS NOT NULL");
 	const char *command = simhash_upkeep_sql(call, "UPDATE ONLY {clusters} AS t SET {id} = t.{copy_of}, {copy_of} = NULL, {unused_since} = NULL WHERE t.{id} {=} ANY"
-											 " (SELECT pg_catalog.max(c.{id}) FROM ONLY {clusters} AS c WHERE c.{id} {<} 0%s AND NOT EXISTS"
+											 " (SELECT pg_catalog.max(c.{id}) FROM ONLY {clusters} AS c WHERE c.{id} {<} 0 AND c.{copy_of} {>} 0%s AND NOT EXISTS"
 											 " (SELECT FROM ONLY {clusters} AS o WHERE o.{id} {=} c.{copy_of}) GROUP BY c.{copy_of})", marked);
 
 	(void) simhash_upkeep_try(call, command, call->terms->clusters, CLUSTERS_AS_GIVEN, all);
