@@ -352,13 +352,13 @@ SELECT gone, done FROM plan_guarded ORDER BY gone;
 SELECT count(*) FROM guarded;
 
 ----------------------------------------
--- a table that keeps its clusters: rows come back, by other ids than they had
+-- a table that keeps its clusters: rows come back, by other ids and times than they had
 ----------------------------------------
 
 CREATE TABLE kept (id int PRIMARY KEY, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
 CREATE INDEX ON kept USING hamming (fp);
 INSERT INTO kept SELECT n, body(n / 4) FROM generate_series(1, 6) AS n;
-CALL simhash_add_clusters('kept', 'fp');
+CALL simhash_add_clusters('kept', 'fp', since => 'since');
 SELECT id, cluster FROM kept ORDER BY id;
 CREATE TABLE plan_kept AS SELECT * FROM simhash_dedup_plan('kept', 'fp');
 CALL simhash_dedup_apply('kept', 'plan_kept', log => 'gone_kept');

@@ -162,6 +162,7 @@ extern ClusterTerms *simhash_clusters_read(Oid clusters);
 extern ClusterTerms *simhash_clusters_read_owned(Oid clusters, Oid owner);
 extern ClusterTerms *simhash_clusters_find(Relation relation,
 										   const char *column);
+extern bool simhash_clusters_fill(Relation relation, const char *column);
 extern bool simhash_clusters_complete(const ClusterTerms *terms);
 extern void simhash_clusters_set_type(ClusterTerms *terms);
 extern char *simhash_clusters_write(const ClusterTerms *terms, Oid function);

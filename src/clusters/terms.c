@@ -486,11 +486,12 @@ simhash_clusters_read_owned(Oid clusters, Oid owner)
 
 /*
  * The terms of the clusters in a column of a table, or of a table that it is a
- * partition of; NULL if it keeps none.  Another role may have made a trigger that
- * names a table of its own, so only deeds of the table's owner are read.
+ * partition of, or also if that is "since", their time; NULL if it keeps none.  Another
+ * role may have made a trigger that names a table of its own, so only deeds of the
+ * table's owner are read.
  */
-ClusterTerms *
-simhash_clusters_find(Relation relation, const char *column)
+static ClusterTerms *
+find_terms(Relation relation, const char *column, bool also_time)
 {
 	Oid			table = RelationGetRelid(relation);
 	List	   *roots = lcons_oid(table, get_partition_ancestors(table));
@@ -515,11 +516,26 @@ simhash_clusters_find(Relation relation, const char *column)
 										simhash_class(lfirst_oid(root)).relowner);
 
 			if (terms != NULL && terms->root == lfirst_oid(root) &&
-				get_attnum(terms->root, column) == terms->cluster)
+				(get_attnum(terms->root, column) == terms->cluster ||
+				 (also_time && get_attnum(terms->root, column) == terms->since)))
 				return terms;
 		}
 	}
 	return NULL;
+}
+
+/* Those in a column. */
+ClusterTerms *
+simhash_clusters_find(Relation relation, const char *column)
+{
+	return find_terms(relation, column, false);
+}
+
+/* Is a column of a table one that clusters fill, with their number or their time? */
+bool
+simhash_clusters_fill(Relation relation, const char *column)
+{
+	return find_terms(relation, column, true) != NULL;
 }
 
 /*

@@ -350,7 +350,7 @@ find_columns(RemovalTable *table, Oid oid)
 			continue;
 		if (!list_member(settable, name))
 			complain_of_change(table);
-		if (simhash_clusters_find(relation, attname) == NULL)
+		if (!simhash_clusters_fill(relation, attname))
 			table->same = lappend(table->same, name);
 	}
 	relation_close(log, NoLock);
