@@ -12,9 +12,9 @@
  *	  a form, a fact that has changed, a price, a date, an operator look like that.
  *	  Signs and words that negate may not be put in or left out, either, nor what may
  *	  make another number of one beside it, or another unit (facts.c).
- *	- Words may be put in, or left out, but not both: what stands elsewhere has moved, as a
- *	  value to another entry, or a step to another place; and what is not the same stands
- *	  for another.  So may numbers.
+ *	- Words and numbers may be put in, or left out, but not both: what stands elsewhere has
+ *	  moved, as a value to another entry, or a step to another place; and what is not the
+ *	  same stands for another.
  *	- A slip of typing, in a word of some letters that begins with the same one,
  *	  costs 1; so does a word that is written as two, or a digit read for a letter.
  *	- Words that are put in or left out cost as many as they are, and INSIDE more,
@@ -385,8 +385,8 @@ is_parted(const Judging *judging, const SimhashDifference *place)
 static void
 judge_moves(Judging *judging, const SimhashDifference *places, uint32 n)
 {
-	static const int kinds[] = {SIMHASH_WORD | SIMHASH_UNIT, SIMHASH_NUMBER, SIMHASH_SOFT_SIGN,
-	SIMHASH_EMPTY};
+	static const int kinds[] = {SIMHASH_WORD | SIMHASH_UNIT | SIMHASH_NUMBER, SIMHASH_NUMBER,
+	SIMHASH_SOFT_SIGN, SIMHASH_EMPTY};
 	uint32		moved[lengthof(kinds)];
 
 	for (size_t k = 0; k < lengthof(kinds); k++)
