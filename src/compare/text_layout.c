@@ -267,6 +267,13 @@ is_minus(Place place)
 								   utf8proc_category(place.behind) == UTF8PROC_CATEGORY_SM)));
 }
 
+/* Does a character part fields of a table, as a line's end does? */
+static bool
+parts_fields(int32 c)
+{
+	return c == ',' || c == ';';
+}
+
 /*
  * A sign that stands by itself between two words, or beside brackets, an operator or a
  * dash, as a symbol that counts only for another one; 0 if it is none.  Those of birth
@@ -278,6 +285,9 @@ lone_sign(int32 c, Place place)
 	if ((c == '*' || c == 0x2020) && (simhash_is_blank(place.before) || place.before == '(') &&
 		(simhash_is_blank(place.behind) || simhash_digit_value(place.behind) >= 0))
 		return c == '*' ? 0x2573 : 0x271d;
+	if (is_dash(c) && parts_fields(place.before) &&
+		(parts_fields(place.behind) || simhash_is_blank(place.behind)))
+		return 0x2500;
 	if ((!simhash_is_blank(place.before) || !simhash_is_blank(place.behind)) &&
 		!((c == '*' || c == '/' || c == '-') &&
 		  (((place.before == ')' || place.before == ']') && simhash_is_of_word(place.behind)) ||
@@ -544,7 +554,8 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			int32		lone;
 
 			place.behind = next_character(from + length, end);
-			lone = from + length < end || from == start ? lone_sign(c, place) : 0;
+			lone = from + length < end || from == start || parts_fields(place.before) ?
+				lone_sign(c, place) : 0;
 			if (lone != 0)
 				write_sign(layout, lone);
 			else if (c >= 0x80)
