@@ -254,7 +254,8 @@ read_page(simhasher *hasher, const char *page, size_t length, bool article)
 	hasher->page.n = 0;
 	make_room(hasher, &hasher->page, SH_HTML_BYTES(length));
 	hasher->page.n = sh_html_text(&hasher->names, (const unsigned char *) page,
-								  length, hasher->page.bytes, article, no_pause);
+								  length, hasher->page.bytes, article, NULL,
+								  no_pause);
 }
 
 /* The text that a profile reads of a document, which may be the document; sets its length. */

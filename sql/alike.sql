@@ -252,6 +252,13 @@ FROM (SELECT E'Garden rules\n\n' || a || E'\n\n- keep the gate shut\n- feed the 
         ('quoted', '> ' || replace(a, E'\n', E'\n> ')), ('comment of C', '/* ' || replace(a, E'\n', E'\n * ') || E'\n */'), ('of C++', '// ' || replace(a, E'\n', E'\n// ')),
         ('of a shell', '# ' || replace(a, E'\n', E'\n# ')), ('table', replace(a, E'\n- ', E'\n| ')), ('bold', replace(a, 'ducks', '**ducks**')), ('trade mark', a || '™'), ('emoji', a || ' 🦆'),
         ('tags, invisible', replace(a, 'ducks', E'd\U000E0061ucks'))) AS v(what, b);
+-- a value in another column of a page, whose empty cells its text leaves out; one cell more is none
+SELECT n, simhash_alike(format(page, x, a), format(page, y, a), profile => 'word-2-capped-html') AS page,
+       simhash_alike(simhash_html(format(page, x, a)), simhash_html(format(page, y, a))) AS text
+FROM edited, (VALUES ('<table><tr><th>Model<th>Leased<th>Sold<tr><td>Adria%s</table><p>%s')) AS p (page),
+    (VALUES (1, '<td>5<td>', '<td><td>5'), (2, '<td>&nbsp;</td><td>5</td>', '<td>5</td><td> </td>'), (3, '<th><p></p></th><td><b>5</b>', '<th>5</th><td><p>&nbsp;'),
+        (4, '<td>5<td>', E'\n<td> 5 </td>\n<td></td></tr>'), (5, '<td>5<td><td>', '<td>5'), (6, '<td>5<td hidden>', '<td hidden><td>5')) AS v (n, x, y)
+WHERE edits = 0 ORDER BY n;
 -- a section that stands elsewhere has moved
 SELECT said(a || form, form || a), said(a || form || ' end', form || a || ' end')
 FROM edited, LATERAL (SELECT E'\nHome phone:\nWork phone: 5551234\nFax:\n' AS form) AS f WHERE edits = 0;

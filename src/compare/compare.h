@@ -71,6 +71,7 @@ typedef enum SimhashWordKind
 #define SIMHASH_SOFT	(SIMHASH_SOFT_SIGN | SIMHASH_LABEL | SIMHASH_EMPTY)
 #define SIMHASH_LABEL_SIGN	0x1d0f5	/* what stands for one */
 #define SIMHASH_EMPTY_SIGN	0x2423
+#define SIMHASH_EMPTY_MARK	"\342\220\243"	/* in UTF-8 */
 #define SIMHASH_BAR_SIGN	0x2502	/* ... for a bar of a table */
 #define SIMHASH_SIGNS	(SIMHASH_SIGN | SIMHASH_UNIT | SIMHASH_SOFT_SIGN)
 

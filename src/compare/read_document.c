@@ -140,7 +140,7 @@ simhash_read_aligned(const SimhashComparison *comparison, text *document)
 		.words = &words,.omitted = simhash_measures[comparison->measure].omitted
 	};
 	Size		length;
-	const unsigned char *whole = simhash_visible_utf8(profile, document, &length);
+	const unsigned char *whole = simhash_visible_utf8(profile, document, SIMHASH_EMPTY_MARK, &length);
 	unsigned char *plain = MemoryContextAllocHuge(CurrentMemoryContext, 3 * length + 1);
 	bool		signs;
 

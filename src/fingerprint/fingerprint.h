@@ -112,7 +112,8 @@ extern text *simhash_feature_text(const unsigned char *bytes, Size length);
 
 /* pages.c */
 extern const unsigned char *simhash_visible_utf8(const ShProfile *profile,
-												 text *document, Size *length);
+												 text *document, const char *empty,
+												 Size *length);
 extern text *simhash_visible_text(const ShProfile *profile, text *document);
 extern void simhash_read_text(const ShProfile *profile, text *document,
 							  SimhashReader read, void *state);

@@ -21,10 +21,10 @@ PG_FUNCTION_INFO_V1(simhash_article);
 
 /*
  * The text of a page in UTF-8, in the current memory context, behind so many bytes
- * that are left free; sets its length.
+ * that are left free, and with a mark in cells that are empty, or none; sets its length.
  */
 static unsigned char *
-read_page(text *document, ShMarkup markup, Size before, Size *length)
+read_page(text *document, ShMarkup markup, const char *empty, Size before, Size *length)
 {
 	static ShHtmlNames names;
 	const unsigned char *page;
@@ -36,7 +36,7 @@ read_page(text *document, ShMarkup markup, Size before, Size *length)
 	result = MemoryContextAllocHuge(CurrentMemoryContext,
 									before + SH_HTML_BYTES(*length));
 	*length = sh_html_text(&names, page, *length, result + before,
-						   markup == SH_MARKUP_ARTICLE, simhash_pause);
+						   markup == SH_MARKUP_ARTICLE, empty, simhash_pause);
 	if (page != (unsigned char *) VARDATA_ANY(document))
 		pfree(unconstify(unsigned char *, page));
 	return result;
@@ -44,13 +44,14 @@ read_page(text *document, ShMarkup markup, Size before, Size *length)
 
 /*
  * The text of a document in UTF-8, whole, and its length: the document itself where
- * nothing is to be done, else a copy in the current memory context.
+ * nothing is to be done, else a copy in the current memory context.  Cells of a page that
+ * are empty have a mark of up to three bytes.
  */
 const unsigned char *
-simhash_visible_utf8(const ShProfile *profile, text *document, Size *length)
+simhash_visible_utf8(const ShProfile *profile, text *document, const char *empty, Size *length)
 {
 	if (profile->markup != SH_MARKUP_NONE)
-		return read_page(document, profile->markup, 0, length);
+		return read_page(document, profile->markup, empty, 0, length);
 	*length = VARSIZE_ANY_EXHDR(document);
 	return simhash_whole_utf8(VARDATA_ANY(document), length);
 }
@@ -69,7 +70,7 @@ simhash_read_text(const ShProfile *profile, text *document,
 						  read, state);
 		return;
 	}
-	page = read_page(document, profile->markup, 0, &length);
+	page = read_page(document, profile->markup, NULL, 0, &length);
 	simhash_read_slices(page, length, read, state);
 	pfree(page);
 }
@@ -79,7 +80,7 @@ static text *
 page_text(text *document, ShMarkup markup)
 {
 	Size		length;
-	unsigned char *page = read_page(document, markup, VARHDRSZ, &length);
+	unsigned char *page = read_page(document, markup, NULL, VARHDRSZ, &length);
 	text	   *result = (text *) page;
 
 	if (!AllocSizeIsValid(length + VARHDRSZ))

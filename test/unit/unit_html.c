@@ -37,7 +37,7 @@ test_page(const char *begin, const char *rest)
 	for (size_t n = strlen(rest); length + n <= PAGE_BYTES; length += n)
 		memcpy(page + length, rest, n);
 	pauses = 0;
-	sh_html_text(&names, page, length, text, false, count_pause);
+	sh_html_text(&names, page, length, text, false, NULL, count_pause);
 	CHECK(pauses >= 60);
 	free(page);
 	free(text);

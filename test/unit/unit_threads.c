@@ -116,7 +116,7 @@ compute(Worker * worker, int i, uint64_t result[2])
 	sprintf(name, "%s-%d-fold-seed-%d", i % 2 ? "word" : "char", 1 + i % 3, i % 37);
 	profile = sh_profile_find(&worker->profiles, name, strlen(name));
 	CHECK(profile != NULL);
-	n = sh_html_text(&worker->names, texts[i], lengths[i], page, false, no_pause);
+	n = sh_html_text(&worker->names, texts[i], lengths[i], page, false, NULL, no_pause);
 	sh_document_begin(document, profile);
 	sh_document_feed(document, page, n);
 	CHECK(sh_document_end(document, &result[0]));

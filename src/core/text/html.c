@@ -114,17 +114,6 @@ is_name(const unsigned char *p, const unsigned char *end, const char *name)
 
 /* --- text ----------------------------------------------------------------- */
 
-/* Write the separator that is due. */
-static inline void
-write_gap(ShHtml *html)
-{
-	static const unsigned char gaps[] = {0, ' ', '\t', '\n'};
-
-	if (html->gap != SH_GAP_NONE && html->to > html->start)
-		*html->to++ = gaps[html->gap];
-	html->gap = SH_GAP_NONE;
-}
-
 /* Write a character. */
 static inline void
 write_character(ShHtml *html, const unsigned char *bytes, size_t length, bool pre)
@@ -134,7 +123,7 @@ write_character(ShHtml *html, const unsigned char *bytes, size_t length, bool pr
 		sh_html_separate(html, SH_GAP_SPACE);
 		return;
 	}
-	write_gap(html);
+	sh_html_write_gap(html);
 	memcpy(html->to, bytes, length);
 	html->to += length;
 }
@@ -502,12 +491,14 @@ leave_article(ShHtml *html, unsigned char *text)
 
 /*
  * Write the text of a page, or of its article if it has one; returns its bytes, for
- * which there is to be room for SH_HTML_BYTES.  Between long stretches of work "pause"
- * is called.
+ * which there is to be room for SH_HTML_BYTES.  A page has a text of up to three bytes in
+ * each cell of a table that is empty, unless it is NULL.  Between long stretches of work
+ * "pause" is called.
  */
 size_t
 sh_html_text(ShHtmlNames *names, const unsigned char *page, size_t length,
-			 unsigned char *text, bool article, void (*pause) (void))
+			 unsigned char *text, bool article, const char *empty,
+			 void (*pause) (void))
 {
 	ShHtml		html;
 	size_t		n;
@@ -517,6 +508,7 @@ sh_html_text(ShHtmlNames *names, const unsigned char *page, size_t length,
 	html.end = page + length;
 	html.start = html.to = text;
 	html.gap = SH_GAP_NONE;
+	html.empty = article ? NULL : empty;
 	html.pause = pause;
 	html.paused = page;
 	memset(&html.article, 0, sizeof html.article);
@@ -533,5 +525,5 @@ sh_html_text(ShHtmlNames *names, const unsigned char *page, size_t length,
 	if (!article)
 		return (size_t) (html.to - text);
 	n = leave_article(&html, text);
-	return n > 0 ? n : sh_html_text(names, page, length, text, false, pause);
+	return n > 0 ? n : sh_html_text(names, page, length, text, false, empty, pause);
 }

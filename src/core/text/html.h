@@ -131,6 +131,7 @@ typedef struct ShHtml
 #define SH_GAP_SPACE	1
 #define SH_GAP_TAB		2
 #define SH_GAP_LINE		3
+	const char *empty;			/* written in a cell that is empty; or NULL */
 	int			depth;			/* of the innermost element */
 	ShArticle	article;
 	ShElement	open[SH_HTML_OPEN + 2]; /* the first is the page, the last one
@@ -152,6 +153,17 @@ sh_html_separate(ShHtml *html, unsigned char gap)
 		html->gap = gap;
 }
 
+/* Write the separator that is due. */
+static inline void
+sh_html_write_gap(ShHtml *html)
+{
+	static const unsigned char gaps[] = {0, ' ', '\t', '\n'};
+
+	if (html->gap != SH_GAP_NONE && html->to > html->start)
+		*html->to++ = gaps[html->gap];
+	html->gap = SH_GAP_NONE;
+}
+
 /* Add a byte to the hash of a name, which begins as 0. */
 static inline uint64_t
 sh_html_hash(uint64_t hash, unsigned char byte)
@@ -162,7 +174,7 @@ sh_html_hash(uint64_t hash, unsigned char byte)
 /* html.c */
 extern size_t sh_html_text(ShHtmlNames *names, const unsigned char *page,
 						   size_t length, unsigned char *text, bool article,
-						   void (*pause) (void));
+						   const char *empty, void (*pause) (void));
 
 /* html_elements.c */
 extern void sh_html_begin(ShHtml *html);

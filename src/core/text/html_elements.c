@@ -246,6 +246,20 @@ enter(ShHtml *html, uint64_t name, uint32_t flags, uint32_t roles)
 	element->credit = 0;
 }
 
+/* A cell ends before which there was so much text: mark it, if it is empty. */
+static void
+mark_empty(ShHtml *html, size_t start)
+{
+	for (const unsigned char *p = html->start + start; p < html->to; p++)
+	{
+		if (*p > ' ' && *p != 0xc2 && *p != 0xa0)	/* of a blank, U+00A0 */
+			return;
+	}
+	sh_html_write_gap(html);
+	for (const char *p = html->empty; *p != '\0'; p++)
+		*html->to++ = (unsigned char) *p;
+}
+
 /* Close an open element, and all in it. */
 static void
 leave(ShHtml *html, int depth)
@@ -254,6 +268,8 @@ leave(ShHtml *html, int depth)
 	{
 		ShElement  *element = &html->open[html->depth];
 
+		if (html->empty != NULL && element->flags & SH_CELL && !element->hidden)
+			mark_empty(html, element->start);
 		separate(html, element->block);
 		if (html->article.wanted && element->block == element)
 			sh_article_end_element(html, element);
