@@ -380,7 +380,8 @@ is_parted(const Judging *judging, const SimhashDifference *place)
 /*
  * Judge what is left out here and put in there, as something that moves is: it stands for
  * that, whichever of the shortest scripts was found.  So does a sign that is soft, or of a
- * value that is empty, for another one of its kind.
+ * value that is empty, for another one of its kind, and a field that is empty for what the
+ * other text has more elsewhere: "Ann,Bob,Eve" and ",Ann,Bob".
  */
 static void
 judge_moves(Judging *judging, const SimhashDifference *places, uint32 n)
@@ -388,6 +389,8 @@ judge_moves(Judging *judging, const SimhashDifference *places, uint32 n)
 	static const int kinds[] = {SIMHASH_WORD | SIMHASH_UNIT | SIMHASH_NUMBER, SIMHASH_NUMBER,
 	SIMHASH_SOFT_SIGN, SIMHASH_EMPTY};
 	uint32		moved[lengthof(kinds)];
+	uint32		empty[2] = {0, 0};	/* fields where the other text has nothing */
+	uint32		filled[2] = {0, 0}; /* words likewise */
 
 	for (size_t k = 0; k < lengthof(kinds); k++)
 	{
@@ -405,9 +408,24 @@ judge_moves(Judging *judging, const SimhashDifference *places, uint32 n)
 		}
 		moved[k] = Min(a, b);
 	}
+	for (uint32 i = 0; i < n; i++)
+	{
+		const SimhashDifference *place = &places[i];
+		int			hard = ~SIMHASH_SOFT;
+
+		if (count_kinds(judging->b, place->b, place->nb, hard | SIMHASH_EMPTY) == 0)
+			filled[0] += count_kinds(judging->a, place->a, place->na, hard);
+		if (count_kinds(judging->a, place->a, place->na, hard | SIMHASH_EMPTY) == 0)
+			filled[1] += count_kinds(judging->b, place->b, place->nb, hard);
+		if (count_kinds(judging->b, place->b, place->nb, hard) == 0)
+			empty[0] += count_kinds(judging->a, place->a, place->na, SIMHASH_EMPTY);
+		if (count_kinds(judging->a, place->a, place->na, hard) == 0)
+			empty[1] += count_kinds(judging->b, place->b, place->nb, SIMHASH_EMPTY);
+	}
 	judging->others += moved[0];
 	judging->digits |= moved[1] > 0;
-	judging->signs |= moved[2] + moved[3] > 0;
+	judging->signs |= moved[2] + moved[3] > 0 || (empty[0] > 0 && filled[1] > 0) ||
+		(empty[1] > 0 && filled[0] > 0);
 	judging->facts |= judging->family != NULL && have_moved(judging, places, n);
 }
 
