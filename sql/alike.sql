@@ -64,6 +64,8 @@ SELECT x, y FROM edited, (VALUES
     ('par moins 5 degrés', 'par 5 degrés'), ('con menos cinco grados', 'con cinco grados'), ('气温零下5度', '气温5度'), ('気温マイナス5度', '気温5度'), ('영하 5도', '5도'), ('for 5 and a half hours', 'for 5 hours'), ('下午5点半开会', '下午5点开会'), ('오후 5시 반 회의', '오후 5시 회의'),
     ('每次5毫克', '每次5克'), ('合同金额5万美元', '合同金额5万元'), ('每人三公斤', '每人三斤'), ('重さ5ミリグラム', '重さ5グラム'),
     ('返金した', '返金しなかった'), ('これは高い', 'これは高くない'), ('전체비공개', '전체공개'), ('در صورت عدم پرداخت', 'در صورت پرداخت'), ('bất hợp pháp', 'hợp pháp'),
+    ('a burger w/ cheese', 'a burger w/o cheese'), ('予約で入れます', '予約なしで入れます'), ('カフェインのお茶', 'ノンカフェインのお茶'), ('わさびの寿司', 'わさび抜きの寿司'), ('请打电话', '请别打电话'), ('המבצע תקף בשבת', 'המבצע אינו תקף בשבת'),
+    (E'\n| Ann | Bob | Eve |\n', E'\n| | Ann | Bob |\n'), (E'\nroom,ann,bob,eve\n', E'\nroom,,ann,bob\n'), (E'\nroom\tann\tbob\teve\n', E'\nroom\t\tann\tbob\n'),
     ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)'), ('if (a && b)', 'if (a b)'), ('rm -r ~/b', 'rm -r /b')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'not%';
 -- ... and an edit of the same words is

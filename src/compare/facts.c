@@ -34,10 +34,13 @@ static const char negations[] =
 " नह\u0940ं न मत बिना না নেই নয় 안 못 없이 "
 " 없다 없는 없습니다 없음 않다 않는 않습니다 않음 아니다 아닙니다 아닌 नाह\u0940 गैर નથ\u0ac0 ਨਹ\u0a40ਂ இல்லை లేదు కాదు ಅಲ್ಲ അല്ല "
 " عدم غیر بغیر بی בלתי אי bất vô tiada deyil emas емес жоқ биш ekki minus минус "
+" אינו אינה אינם אינן אינך איננו ಇಲ್ಲ ഇല്ല değildir nein nee nej "
 " 不 没 沒 未 非 无 無 勿 否 莫 禁 毋 甭 半 ";
 
-static const char *const negating_kana[][2] = {
-	{" な ", " い か く け "}, {" せ ", " ん "}
+/* Two words that negate together: "w/o", and in Japanese, whose kana are words each. */
+static const char *const negating_pairs[][2] = {
+	{" な ", " い か く け し "}, {" せ ", " ん "}, {" ナ ", " シ "}, {" ノ ", " ン "}, {" 抜 ", " き "},
+	{" 请 請 您 你 万 萬 ", " 别 別 "}, {" w ", " o out "}
 };
 
 /*
@@ -102,19 +105,16 @@ count_listed(const SimhashWords *words, uint32 from, uint32 n, const char *list)
 	return count;
 }
 
-/*
- * How many words of a place negate?  In Japanese, whose kana are words each, ない, なかった
- * and ません do by two of theirs.
- */
+/* How many words of a place negate, or do with the one before or behind the place? */
 uint32
 simhash_count_negations(const SimhashWords *words, uint32 from, uint32 n)
 {
 	uint32		count = count_listed(words, from, n, negations);
 
-	for (uint32 i = from; i < from + n && i + 1 < words->n; i++)
+	for (uint32 i = from - (from > 0); i < from + n && i + 1 < words->n; i++)
 	{
-		for (size_t k = 0; k < lengthof(negating_kana); k++)
-			count += is_listed(words, i, negating_kana[k][0]) && is_listed(words, i + 1, negating_kana[k][1]);
+		for (size_t k = 0; k < lengthof(negating_pairs); k++)
+			count += is_listed(words, i, negating_pairs[k][0]) && is_listed(words, i + 1, negating_pairs[k][1]);
 	}
 	return count;
 }
