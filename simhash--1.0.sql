@@ -1900,6 +1900,8 @@ WITH parts AS MATERIALIZED (
             format('%1$s differ. Where these mean nothing, take similarity => ''alike-but-%1$s''.', doubt)
         WHEN doubt = 'entries' THEN
             'they differ where nearly all rows near to them do, as the entries of a form.'
+        WHEN doubt = 'order' THEN
+            'words stand elsewhere, as a menu does, or a value in another entry.'
         ELSE 'a word stands for another, and too few rows are near to them to tell an entry from an edit.' END)
     FROM found WHERE doubt IS NOT NULL GROUP BY doubt
     UNION ALL

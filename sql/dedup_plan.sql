@@ -422,6 +422,13 @@ SELECT 12 + n, replace(replace(replace(replace(body, 'ann berger', '@'), word(71
 FROM edits, generate_series(1, 2) AS n WHERE id = 1;
 SELECT gone, doubt, differs FROM simhash_dedup_plan('edits', 'mh') WHERE gone[1]::int > 10 ORDER BY gone;
 DROP TABLE edits;
+-- what stands elsewhere is a doubt, whether it is the same or not
+CREATE TABLE pages (id int PRIMARY KEY, body text, mh bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO pages SELECT n, CASE n WHEN 1 THEN menu || body WHEN 2 THEN body || menu WHEN 3 THEN body ELSE body || ' read on tomorrow' END
+FROM generate_series(1, 4) AS n, (SELECT ' home news sport ' AS menu, string_agg(word(72, i), ' ' ORDER BY i) AS body FROM generate_series(1, 80) AS i) AS t;
+SELECT gone, kept, doubt, differs FROM simhash_dedup_plan('pages', 'mh', keep => 'id') ORDER BY gone;
+SELECT item, value FROM simhash_report('pages', 'mh', 8, keep => 'id') WHERE section = 'doubts';
+DROP TABLE pages;
 -- an entry is one at the end, too, in whichever rows it is; and what fewer than five have says nothing
 CREATE TABLE ends (id int PRIMARY KEY, body text, mh bigint GENERATED ALWAYS AS (minhash(body)) STORED);
 INSERT INTO ends

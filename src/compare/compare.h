@@ -148,7 +148,8 @@ typedef enum SimhashVerdict
 	SIMHASH_OTHER_ENTRIES,		/* in a place where any two of a family differ */
 	SIMHASH_OTHER_WORDS,
 	SIMHASH_OTHER_DIGITS,
-	SIMHASH_OTHER_SIGNS
+	SIMHASH_OTHER_SIGNS,
+	SIMHASH_OTHER_ORDER			/* nothing does, but words stand elsewhere */
 } SimhashVerdict;
 
 extern const char *const simhash_doubts[];

@@ -49,7 +49,7 @@
 
 /* What a doubt is called, by verdict. */
 const char *const simhash_doubts[] = {
-	NULL, NULL, NULL, "entries", "words", "digits", "signs"
+	NULL, NULL, NULL, "entries", "words", "digits", "signs", "order"
 };
 
 /* What has been found of two documents. */
@@ -70,6 +70,7 @@ typedef struct Judging
 	SimhashDifference *replaced;	/* places in which words stand for others */
 	uint32		n_replaced;
 	bool		facts;			/* words differ that are no edit in any family */
+	bool		moved;			/* words are left out here, and put in there */
 	bool		digits;			/* numbers differ */
 	bool		signs;
 } Judging;
@@ -378,9 +379,9 @@ is_parted(const Judging *judging, const SimhashDifference *place)
 }
 
 /*
- * Judge what is left out here and put in there, as something that moves is: it stands for
- * that, whichever of the shortest scripts was found.  So does a sign that is soft, or of a
- * value that is empty, for another one of its kind, and a field that is empty for what the
+ * Judge what is left out here and put in there, as something that moves is, whichever of
+ * the shortest scripts was found: that costs no more than both, but is a doubt.  So are
+ * signs that are soft, or of values that are empty, and a field that is empty where the
  * other text has more elsewhere: "Ann,Bob,Eve" and ",Ann,Bob".
  */
 static void
@@ -422,10 +423,10 @@ judge_moves(Judging *judging, const SimhashDifference *places, uint32 n)
 		if (count_kinds(judging->a, place->a, place->na, hard) == 0)
 			empty[1] += count_kinds(judging->b, place->b, place->nb, SIMHASH_EMPTY);
 	}
-	judging->others += moved[0];
 	judging->digits |= moved[1] > 0;
 	judging->signs |= moved[2] + moved[3] > 0 || (empty[0] > 0 && filled[1] > 0) ||
 		(empty[1] > 0 && filled[0] > 0);
+	judging->moved = moved[0] > 0;
 	judging->facts |= judging->family != NULL && have_moved(judging, places, n);
 }
 
@@ -470,8 +471,9 @@ judge_places(double at_least, const SimhashWords *a, const SimhashWords *b,
 	return judging.entries > 0 ? SIMHASH_OTHER_ENTRIES :
 		judging.signs ? SIMHASH_OTHER_SIGNS :
 		judging.digits ? SIMHASH_OTHER_DIGITS :
-		judging.others == 0 ? SIMHASH_ALIKE :
-		family == NULL || judging.facts ? SIMHASH_OTHER_WORDS : SIMHASH_ALIKE_IN_FAMILY;
+		judging.others > 0 && (family == NULL || judging.facts) ? SIMHASH_OTHER_WORDS :
+		judging.moved ? SIMHASH_OTHER_ORDER :
+		judging.others > 0 ? SIMHASH_ALIKE_IN_FAMILY : SIMHASH_ALIKE;
 }
 
 /* --- documents ------------------------------------------------------------------ */
