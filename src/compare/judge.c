@@ -71,6 +71,7 @@ typedef struct Judging
 	uint32		n_replaced;
 	bool		facts;			/* words differ that are no edit in any family */
 	bool		moved;			/* words are left out here, and put in there */
+	bool		lack;			/* ... others than these */
 	bool		digits;			/* numbers differ */
 	bool		signs;
 } Judging;
@@ -392,6 +393,7 @@ judge_moves(Judging *judging, const SimhashDifference *places, uint32 n)
 	uint32		moved[lengthof(kinds)];
 	uint32		empty[2] = {0, 0};	/* fields where the other text has nothing */
 	uint32		filled[2] = {0, 0}; /* words likewise */
+	bool		common;
 
 	for (size_t k = 0; k < lengthof(kinds); k++)
 	{
@@ -426,8 +428,10 @@ judge_moves(Judging *judging, const SimhashDifference *places, uint32 n)
 	judging->digits |= moved[1] > 0;
 	judging->signs |= moved[2] + moved[3] > 0 || (empty[0] > 0 && filled[1] > 0) ||
 		(empty[1] > 0 && filled[0] > 0);
-	judging->moved = moved[0] > 0;
-	judging->facts |= judging->family != NULL && have_moved(judging, places, n);
+	common = (moved[0] > 0 || judging->family != NULL) && have_moved(judging, places, n);
+	judging->moved = moved[0] > 0 && common;
+	judging->lack = moved[0] > 0 && !common;
+	judging->facts |= common;
 }
 
 /*
@@ -471,7 +475,7 @@ judge_places(double at_least, const SimhashWords *a, const SimhashWords *b,
 	return judging.entries > 0 ? SIMHASH_OTHER_ENTRIES :
 		judging.signs ? SIMHASH_OTHER_SIGNS :
 		judging.digits ? SIMHASH_OTHER_DIGITS :
-		judging.others > 0 && (family == NULL || judging.facts) ? SIMHASH_OTHER_WORDS :
+		judging.lack || (judging.others > 0 && (family == NULL || judging.facts)) ? SIMHASH_OTHER_WORDS :
 		judging.moved ? SIMHASH_OTHER_ORDER :
 		judging.others > 0 ? SIMHASH_ALIKE_IN_FAMILY : SIMHASH_ALIKE;
 }

@@ -377,7 +377,7 @@ def fill_reviewed(execute):
         body = ['term' + chr(97 + word // 26) + chr(97 + word % 26) for word in range(120)]
         if n > 16:
             body[4 * n - 54] = 'other' + chr(80 + n)
-        del body[4 * n]
+        del body[-n:]
         execute('INSERT INTO "re\'viewed" VALUES (%s, %s, %s, %s)',
                 ('edited', n, -n, ' '.join(body)))
 
@@ -438,6 +438,10 @@ def look_at_review(browser, connection, path):
     # of a family the page has three
     wanted = [line for at, line in enumerate(plan) if line[3] is None or
               sum(line[2:] == other[2:] for other in plan[:at]) < 3]
+    with open('src/compare/judge.c', encoding='utf-8') as file:
+        named = re.search(r'simhash_doubts\[\] = \{(.*?)\}', file.read(), re.DOTALL).group(1)
+    expect('doubts explained', browser.run('Object.keys(doubts).sort()'),
+           sorted(re.findall(r'"(\w+)"', named)))
     expect('doubts', {(doubt, family is None) for _, _, doubt, family in wanted},
            {(None, False), ('entries', False), (None, True)})
     expect('the plan', browser.run('reviewed.map(r => [r.gone, r.kept, r.doubt, r.number])'),

@@ -33,7 +33,7 @@ is_valid(const uint8_t *p, const uint8_t *end)
 
 /* The text of a page, or its article, in just as much room as was promised. */
 static size_t
-read_page(const uint8_t *bytes, size_t length, bool article)
+read_page(const uint8_t *bytes, size_t length, bool article, const char *empty)
 {
 	uint8_t    *page = malloc(length + 1);
 	uint8_t    *text = malloc(SH_HTML_BYTES(length));
@@ -44,7 +44,8 @@ read_page(const uint8_t *bytes, size_t length, bool article)
 	 * block.
 	 */
 	memcpy(page + 1, bytes, length);
-	n = sh_html_text(&names, page + 1, length, text, article, no_pause);
+	n = sh_html_text(&names, page + 1, length, text, article, empty,
+					 no_pause);
 	CHECK(n <= SH_HTML_BYTES(length));
 	CHECK(!is_valid(bytes, bytes + length) || is_valid(text, text + n));
 	free(page);
@@ -55,8 +56,9 @@ read_page(const uint8_t *bytes, size_t length, bool article)
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-	size_t		whole = read_page(bytes, length, false);
+	size_t		whole = read_page(bytes, length, false, NULL);
 
-	CHECK(read_page(bytes, length, true) <= whole);
+	CHECK(read_page(bytes, length, true, NULL) <= whole);
+	CHECK(read_page(bytes, length, false, "\342\220\243") >= whole);
 	return 0;
 }
