@@ -149,15 +149,15 @@ are_at_end(const SimhashWords *words, uint32 from, uint32 n)
 bool
 simhash_change_number(const SimhashWords *words, uint32 from, uint32 n, uint32 beside)
 {
-	uint32		multiplied = count_listed(words, from, n, multipliers);
-
 	if (beside > from && beside + 1 < words->n && words->list[beside].kind == SIMHASH_SIGN)
 		beside++;
-	if (words->list[beside].kind != SIMHASH_NUMBER)
-		return simhash_is_number_word(words, beside) &&
-			(multiplied + count_listed(words, from, n, numerals) > 0 || !are_at_end(words, from, n));
-	return multiplied > 0 || !are_at_end(words, from, n) ||
-		(words->list[beside < from ? from : from + n - 1].kind & (SIMHASH_WORD | SIMHASH_SOFT)) == 0;
+	if (words->list[beside].kind == SIMHASH_NUMBER)
+		return !are_at_end(words, from, n) ||
+			(words->list[beside < from ? from : from + n - 1].kind & (SIMHASH_WORD | SIMHASH_SOFT)) == 0 ||
+			count_listed(words, from, n, multipliers) > 0;
+	return simhash_is_number_word(words, beside) &&
+		(!are_at_end(words, from, n) ||
+		 count_listed(words, from, n, multipliers) + count_listed(words, from, n, numerals) > 0);
 }
 
 /* How many words of a place are numbers in words? */

@@ -67,6 +67,13 @@ is_dash(int32 c)
 		(c >= 0x80 && utf8proc_category(c) == UTF8PROC_CATEGORY_PD);
 }
 
+/* Does it separate fields of a table, within a line? */
+static inline bool
+is_separator(int32 c)
+{
+	return c == ',' || c == ';';
+}
+
 /* The end of a line, which may be that of the text. */
 static const unsigned char *
 find_line_end(const unsigned char *from, const unsigned char *end)
@@ -267,13 +274,6 @@ is_minus(Place place)
 								   utf8proc_category(place.behind) == UTF8PROC_CATEGORY_SM)));
 }
 
-/* Does a character part fields of a table, as a line's end does? */
-static bool
-parts_fields(int32 c)
-{
-	return c == ',' || c == ';';
-}
-
 /*
  * A sign that stands by itself between two words, or beside brackets, an operator or a
  * dash, as a symbol that counts only for another one; 0 if it is none.  Those of birth
@@ -285,8 +285,8 @@ lone_sign(int32 c, Place place)
 	if ((c == '*' || c == 0x2020) && (simhash_is_blank(place.before) || place.before == '(') &&
 		(simhash_is_blank(place.behind) || simhash_digit_value(place.behind) >= 0))
 		return c == '*' ? 0x2573 : 0x271d;
-	if (is_dash(c) && parts_fields(place.before) &&
-		(parts_fields(place.behind) || simhash_is_blank(place.behind)))
+	if (is_dash(c) && is_separator(place.before) &&
+		(is_separator(place.behind) || simhash_is_blank(place.behind)))
 		return 0x2500;
 	if ((!simhash_is_blank(place.before) || !simhash_is_blank(place.behind)) &&
 		!((c == '*' || c == '/' || c == '-') &&
@@ -539,9 +539,9 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			*layout->out++ = ' ';
 		else if (is_blank_entry(c, from, layout->end))
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
-		else if ((c == ',' || c == ';') && count_empty_fields(start, from, end) > 0)
+		else if (is_separator(c) && count_empty_fields(start, from, end) > 0)
 			write_fields(layout, count_empty_fields(start, from, end));
-		else if (c < 0x80 && c != ',' && c != ';' &&
+		else if (c < 0x80 && !is_separator(c) &&
 				 count_equal(from, end) >= (c == '*' && simhash_is_blank(place.before) && simhash_is_blank(next_character(from + 2, end)) ? 2 : 3))
 			length = write_run(layout, from, end, place);
 		else if (tick != 0)
@@ -554,7 +554,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			int32		lone;
 
 			place.behind = next_character(from + length, end);
-			lone = from + length < end || from == start || parts_fields(place.before) ?
+			lone = from + length < end || from == start || is_separator(place.before) ?
 				lone_sign(c, place) : 0;
 			if (lone != 0)
 				write_sign(layout, lone);
