@@ -65,11 +65,12 @@ typedef enum SimhashWordKind
 	SIMHASH_SOFT_SIGN = 16,		/* one that counts only for another */
 	SIMHASH_LABEL = 32,			/* where that of a page counts up: only for a
 								 * number that does not */
-	SIMHASH_EMPTY = 64			/* where a value may be: only for itself, elsewhere */
+	SIMHASH_EMPTY = 64			/* a field that is empty: only for another
+								 * one, or for words elsewhere */
 } SimhashWordKind;
 
 #define SIMHASH_SOFT	(SIMHASH_SOFT_SIGN | SIMHASH_LABEL | SIMHASH_EMPTY)
-#define SIMHASH_LABEL_SIGN	0x1d0f5	/* what stands for one */
+#define SIMHASH_LABEL_SIGN	0x1d0f5 /* what stands for one */
 #define SIMHASH_EMPTY_SIGN	0x2423
 #define SIMHASH_EMPTY_MARK	"\342\220\243"	/* in UTF-8 */
 #define SIMHASH_BAR_SIGN	0x2502	/* ... for a bar of a table */

@@ -15,7 +15,8 @@
 
 /*
  * Words that negate, of languages with many speakers, between blanks, as they are once
- * folded; "t" is that of "can't", "n" of "n'est".
+ * folded; "t" is that of "can't", "n" of "n'est".  So does 半, which makes another time of
+ * 5点 without a number beside it.
  */
 static const char negations[] =
 "  not no non never without cannot t nor neither none nothing nowhere unable lacks denies dont doesnt didnt "

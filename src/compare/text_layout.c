@@ -520,6 +520,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 	{
 		int32		c = *from;
 		int32		tick;
+		int			fields;
 
 		length = 1;
 		if (c <= ' ' || (c < 0x80 && simhash_is_of_word(c)))
@@ -535,12 +536,13 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		if (is_ignored(c))
 			continue;			/* nobody looks behind it again and again */
 		tick = simhash_is_blank(place.before) ? read_tick(from, end, from == start) : 0;
+		fields = is_separator(c) ? count_empty_fields(start, from, end) : 0;
 		if (c < 0)
 			*layout->out++ = ' ';
 		else if (is_blank_entry(c, from, layout->end))
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
-		else if (is_separator(c) && count_empty_fields(start, from, end) > 0)
-			write_fields(layout, count_empty_fields(start, from, end));
+		else if (fields > 0)
+			write_fields(layout, (Size) fields);
 		else if (c < 0x80 && !is_separator(c) &&
 				 count_equal(from, end) >= (c == '*' && simhash_is_blank(place.before) && simhash_is_blank(next_character(from + 2, end)) ? 2 : 3))
 			length = write_run(layout, from, end, place);
@@ -620,14 +622,14 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 			bool		tabs = memchr(start, '\t', (Size) (last - start)) != NULL;
 			Size		opening = count_signs('|', first, start);
 			Size		closing = count_signs('|', last, end);
+			/* a bar at both ends is no field, as in Markdown */
+			Size		outer = opening > 0 && closing > 0;
 
 			if (plus && (is_item_of('+', first, end) || is_item_of('-', first, end)))
 				write_sign(&layout, *first == '+' ? 0x2795 : 0x2796);
-			/* a bar at both ends is no field, as in Markdown */
-			write_fields(&layout, (tabs ? count_signs('\t', line, first) : 0) +
-						 opening - (opening > 0 && closing > 0));
+			write_fields(&layout, (tabs ? count_signs('\t', line, first) : 0) + opening - outer);
 			write_signs(&layout, start, last);
-			write_fields(&layout, count_signs('\t', last, end) + closing - (opening > 0 && closing > 0));
+			write_fields(&layout, count_signs('\t', last, end) + closing - outer);
 		}
 		else if (is_operator(first, end) ||
 				 (start < end && (is_emblem(next_character(start, end)) || read_tick(start, end, true) != 0)))

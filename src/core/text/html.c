@@ -491,9 +491,9 @@ leave_article(ShHtml *html, unsigned char *text)
 
 /*
  * Write the text of a page, or of its article if it has one; returns its bytes, for
- * which there is to be room for SH_HTML_BYTES.  A page has a text of up to three bytes in
- * each cell of a table that is empty, unless it is NULL.  Between long stretches of work
- * "pause" is called.
+ * which there is to be room for SH_HTML_BYTES.  Cells of a page that are empty have the
+ * text "empty", of up to three bytes, if it is not NULL; those of an article have none.
+ * Between long stretches of work "pause" is called.
  */
 size_t
 sh_html_text(ShHtmlNames *names, const unsigned char *page, size_t length,
