@@ -227,7 +227,7 @@ judge_replaced(Judging *judging, const SimhashDifference *place)
 	{
 		/* the same of each kind, in another order */
 		judging->digits |= count_kinds(judging->a, place->a, place->na, SIMHASH_NUMBER) > 0;
-		judging->signs |= count_kinds(judging->a, place->a, place->na, SIMHASH_SIGN) > 0;
+		judging->signs |= count_kinds(judging->a, place->a, place->na, SIMHASH_SIGN | SIMHASH_EMPTY) > 0;
 		judging->cost++;
 	}
 	else
@@ -267,6 +267,24 @@ stands_for_label(const SimhashWords *a, uint32 at_a, uint32 na, const SimhashWor
 }
 
 /*
+ * Are there more empty fields at the ends of a place than words for them in the other text?
+ * Then what stands behind them is in another column.
+ */
+static bool
+shifts_fields(const SimhashWords *words, uint32 from, uint32 n, uint32 others)
+{
+	const SimhashWord *list = words->list + from;
+	uint32		before = 0;
+	uint32		behind = 0;
+
+	while (before < n && list[before].kind == SIMHASH_EMPTY)
+		before++;
+	while (behind < n - before && list[n - behind - 1].kind == SIMHASH_EMPTY)
+		behind++;
+	return before + behind > others;
+}
+
+/*
  * Judge a place.  Soft signs count only for other signs, where nothing else differs; so
  * what stands for nothing but these is put in, or left out.
  */
@@ -280,7 +298,11 @@ judge_place(Judging *judging, const SimhashDifference *place)
 	judging->signs |= (place->na > 0 && (place->nb == 0 || soft_a) &&
 					   lengthens_run(judging->a, place->a, place->na)) ||
 		(place->nb > 0 && (place->na == 0 || soft_b) &&
-		 lengthens_run(judging->b, place->b, place->nb));
+		 lengthens_run(judging->b, place->b, place->nb)) ||
+		shifts_fields(judging->a, place->a, place->na,
+					  count_kinds(judging->b, place->b, place->nb, ~SIMHASH_EMPTY)) ||
+		shifts_fields(judging->b, place->b, place->nb,
+					  count_kinds(judging->a, place->a, place->na, ~SIMHASH_EMPTY));
 	if (soft_a && soft_b && (place->na == 0 || place->nb == 0))
 		return;
 	if ((soft_a || soft_b) && place->na > 0 && place->nb > 0 &&
@@ -382,17 +404,14 @@ is_parted(const Judging *judging, const SimhashDifference *place)
 /*
  * Judge what is left out here and put in there, as something that moves is, whichever of
  * the shortest scripts was found: that costs no more than both, but is a doubt.  So are
- * signs that are soft, or of values that are empty, and a field that is empty where the
- * other text has more elsewhere: "Ann,Bob,Eve" and ",Ann,Bob".
+ * signs that are soft.
  */
 static void
 judge_moves(Judging *judging, const SimhashDifference *places, uint32 n)
 {
 	static const int kinds[] = {SIMHASH_WORD | SIMHASH_UNIT | SIMHASH_NUMBER, SIMHASH_NUMBER,
-	SIMHASH_SOFT_SIGN, SIMHASH_EMPTY};
+	SIMHASH_SOFT_SIGN};
 	uint32		moved[lengthof(kinds)];
-	uint32		empty[2] = {0, 0};	/* fields where the other text has nothing */
-	uint32		filled[2] = {0, 0}; /* words likewise */
 	bool		common;
 
 	for (size_t k = 0; k < lengthof(kinds); k++)
@@ -411,23 +430,8 @@ judge_moves(Judging *judging, const SimhashDifference *places, uint32 n)
 		}
 		moved[k] = Min(a, b);
 	}
-	for (uint32 i = 0; i < n; i++)
-	{
-		const SimhashDifference *place = &places[i];
-		int			hard = ~SIMHASH_SOFT;
-
-		if (count_kinds(judging->b, place->b, place->nb, hard | SIMHASH_EMPTY) == 0)
-			filled[0] += count_kinds(judging->a, place->a, place->na, hard);
-		if (count_kinds(judging->a, place->a, place->na, hard | SIMHASH_EMPTY) == 0)
-			filled[1] += count_kinds(judging->b, place->b, place->nb, hard);
-		if (count_kinds(judging->b, place->b, place->nb, hard) == 0)
-			empty[0] += count_kinds(judging->a, place->a, place->na, SIMHASH_EMPTY);
-		if (count_kinds(judging->a, place->a, place->na, hard) == 0)
-			empty[1] += count_kinds(judging->b, place->b, place->nb, SIMHASH_EMPTY);
-	}
 	judging->digits |= moved[1] > 0;
-	judging->signs |= moved[2] + moved[3] > 0 || (empty[0] > 0 && filled[1] > 0) ||
-		(empty[1] > 0 && filled[0] > 0);
+	judging->signs |= moved[2] > 0;
 	common = (moved[0] > 0 || judging->family != NULL) && have_moved(judging, places, n);
 	judging->moved = moved[0] > 0 && common;
 	judging->lack = moved[0] > 0 && !common;

@@ -230,6 +230,7 @@ simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 		if (!collect_letters(x, place->a + i, Min(each, place->na), &a) ||
 			!collect_letters(y, place->b + i, Min(each, place->nb), &b) ||
 			!differ_by_slip(&a, &b) || (is_roman(&a) && is_roman(&b)) ||
+			(each > 1 && simhash_count_negations(x, place->a, place->na) != simhash_count_negations(y, place->b, place->nb)) ||
 			(each == 1 && ((has_word(x, &y->list[place->b + i]) && has_word(y, &x->list[place->a + i])) ||
 						   are_other_facts(x, &x->list[place->a + i], y, &y->list[place->b + i]))))
 			return false;

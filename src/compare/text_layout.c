@@ -24,7 +24,8 @@
  *	  "-" where lines of one text begin with both.
  *	- A sign stands for a field of a table that is empty, between separators or quotes, and
  *	  for brackets around nothing: in columns and lists the place is what tells entries
- *	  apart, where elsewhere a label does.
+ *	  apart, where elsewhere a label does.  At the end of a line, and of a list, such a
+ *	  field says nothing, as many tables have none there; nor do tabs in a program.
  *
  * Decimal digits of all scripts become ASCII digits.  Signs that core/text would not
  * take for tokens are written as patterns of Braille.
@@ -41,6 +42,10 @@
 typedef struct Layout
 {
 	const unsigned char *end;	/* of the text */
+	bool		code;			/* tabs align it, or indent */
+
+	/* what moves */
+	const unsigned char *start; /* of what is written */
 	unsigned char *out;
 	bool		signs;			/* some were written */
 } Layout;
@@ -251,6 +256,27 @@ write_fields(Layout *layout, Size n)
 {
 	for (; n > 0; n--)
 		write_sign(layout, SIMHASH_EMPTY_SIGN);
+}
+
+/* Leave out empty fields at the end of a line or of a list, which tables have or have not. */
+static void
+trim_fields(Layout *layout)
+{
+	Size		length = strlen(SIMHASH_EMPTY_MARK);
+	unsigned char *end = layout->out;
+
+	for (;;)
+	{
+		while (end > layout->start && end[-1] == ' ')
+			end--;
+		if ((Size) (end - layout->start) < length ||
+			memcmp(end - length, SIMHASH_EMPTY_MARK, length) != 0)
+			break;
+		end -= length;
+	}
+	if (end < layout->out)
+		*end++ = ' ';
+	layout->out = end;
 }
 
 /* How many such signs has a stretch? */
@@ -483,30 +509,26 @@ is_blank_entry(int32 c, const unsigned char *from, const unsigned char *end)
 }
 
 /*
- * How many fields that are empty are there beside a comma or semicolon of a table: one
- * before it, one behind the last one of a line?  What is in another column is another
- * entry.
+ * Is a field of a table empty, before a comma or semicolon: behind another one, or at the
+ * begin of a line?  What is in another column is another entry.
  */
-static int
-count_empty_fields(const unsigned char *start, const unsigned char *from,
-				   const unsigned char *end)
+static bool
+is_empty_field(const unsigned char *start, const unsigned char *from)
 {
 	const unsigned char *last = from;
-	int			n = 0;
-	bool		quoted = false;
 
 	while (last > start && last[-1] == ' ')
 		last--;
-	if (last == start || last[-1] == *from)
-		return 1 + (from + 1 == end);
-	for (const unsigned char *at = start; from + 1 == end && at < end; at++)
-	{
-		quoted ^= *at == '"';
-		if (*at == *from && !quoted && at + 1 < end && at[1] <= ' ')
-			return 0;
-		n += *at == *from && !quoted;
-	}
-	return n > 1;
+	return last == start || last[-1] == *from;
+}
+
+/* Is a line that has no word an item of a list, with nothing between its quotes? */
+static bool
+is_blank_line(const unsigned char *first, const unsigned char *end)
+{
+	if (first < end && *first == '-')
+		first = simhash_skip(first + 1, end, true);
+	return first < end && (*first == '"' || *first == '\'') && is_blank_entry(*first, first, end);
 }
 
 /* Write a stretch of a line without its layout. */
@@ -520,12 +542,11 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 	{
 		int32		c = *from;
 		int32		tick;
-		int			fields;
 
 		length = 1;
 		if (c <= ' ' || (c < 0x80 && simhash_is_of_word(c)))
 		{
-			if (c == '\t' && place.before == c)
+			if (c == '\t' && place.before == c && !layout->code)
 				write_sign(layout, SIMHASH_EMPTY_SIGN);
 			else
 				*layout->out++ = (unsigned char) Max(c, ' ');
@@ -536,13 +557,13 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		if (is_ignored(c))
 			continue;			/* nobody looks behind it again and again */
 		tick = simhash_is_blank(place.before) ? read_tick(from, end, from == start) : 0;
-		fields = is_separator(c) ? count_empty_fields(start, from, end) : 0;
+		if (c == ']')
+			trim_fields(layout);
 		if (c < 0)
 			*layout->out++ = ' ';
-		else if (is_blank_entry(c, from, layout->end))
+		else if (is_blank_entry(c, from, layout->end) ||
+				 (is_separator(c) && is_empty_field(start, from)))
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
-		else if (fields > 0)
-			write_fields(layout, (Size) fields);
 		else if (c < 0x80 && !is_separator(c) &&
 				 count_equal(from, end) >= (c == '*' && simhash_is_blank(place.before) && simhash_is_blank(next_character(from + 2, end)) ? 2 : 3))
 			length = write_run(layout, from, end, place);
@@ -570,6 +591,30 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 	*layout->out++ = ' ';
 }
 
+/* Does a line end as those of a program do? */
+static bool
+ends_code(const unsigned char *line, const unsigned char *end)
+{
+	while (end > line && end[-1] <= ' ')
+		end--;
+	return end > line && (end[-1] == ';' || end[-1] == '{');
+}
+
+/*
+ * How many fields are empty before the first word of a line, by the bars there?  That of
+ * a line without others is layout, and so is one where another closes the line.
+ */
+static Size
+count_opening_bars(const unsigned char *first, const unsigned char *start,
+				   const unsigned char *last, const unsigned char *end)
+{
+	Size		opening = first < start ? count_signs('|', first, start) : *first == '|';
+
+	if (opening > 0 && count_signs('|', last, end) > 0)
+		return opening - 1;
+	return count_signs('|', Max(start, first + 1), last) > 0 ? opening : 0;
+}
+
 /* Is a line that begins there an item that such a sign begins? */
 static bool
 is_item_of(int32 sign, const unsigned char *first, const unsigned char *end)
@@ -585,7 +630,7 @@ Size
 simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 					 bool *signs)
 {
-	Layout		layout = {.end = from + length,.out = out};
+	Layout		layout = {.end = from + length,.start = out,.out = out};
 	SimhashLabels labels = {NULL, 0, 0};
 	uint32		label = 0;
 	bool		plus = false;	/* items begin with "+", so "-" says something */
@@ -593,6 +638,7 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 	for (const unsigned char *line = from, *end; line < layout.end; line = end + 1)
 	{
 		end = find_line_end(line, layout.end);
+		layout.code |= ends_code(line, end);
 		simhash_note_label(&labels, skip_leaders(line, end), end);
 		plus |= is_item_of('+', simhash_skip(line, end, true), end);
 	}
@@ -619,21 +665,20 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 		if (has_word(start, end))
 		{
 			const unsigned char *last = skip_trailers(first, start, end);
-			bool		tabs = memchr(start, '\t', (Size) (last - start)) != NULL;
-			Size		opening = count_signs('|', first, start);
-			Size		closing = count_signs('|', last, end);
-			/* a bar at both ends is no field, as in Markdown */
-			Size		outer = opening > 0 && closing > 0;
+			bool		tabs = !layout.code && memchr(start, '\t', (Size) (last - start)) != NULL;
+			Size		bars = count_opening_bars(first, start, last, end);
 
 			if (plus && (is_item_of('+', first, end) || is_item_of('-', first, end)))
 				write_sign(&layout, *first == '+' ? 0x2795 : 0x2796);
-			write_fields(&layout, (tabs ? count_signs('\t', line, first) : 0) + opening - outer);
+			write_fields(&layout, (tabs ? count_signs('\t', line, first) : 0) + bars);
 			write_signs(&layout, start, last);
-			write_fields(&layout, count_signs('\t', last, end) + closing - outer);
+			trim_fields(&layout);
 		}
-		else if (is_operator(first, end) ||
+		else if (is_operator(first, end) || is_blank_line(first, end) ||
 				 (start < end && (is_emblem(next_character(start, end)) || read_tick(start, end, true) != 0)))
 			write_signs(&layout, first, end);
+		else if (first < end && *first == ']')
+			trim_fields(&layout);
 	}
 	if (labels.list != NULL)
 		pfree(labels.list);
