@@ -50,7 +50,7 @@ typedef struct SimhashLabel
 	int32		number;
 	int32		first;			/* of those that count up to it */
 	bool		counts;			/* up: it is layout */
-}			SimhashLabel;
+} SimhashLabel;
 
 /* Those of a text, in the order of its lines. */
 typedef struct SimhashLabels
@@ -58,11 +58,11 @@ typedef struct SimhashLabels
 	SimhashLabel *list;
 	uint32		n;
 	uint32		room;
-}			SimhashLabels;
+} SimhashLabels;
 
 /* text_labels.c */
-extern void simhash_note_label(SimhashLabels * labels, const unsigned char *from,
+extern void simhash_note_label(SimhashLabels *labels, const unsigned char *from,
 							   const unsigned char *end);
-extern void simhash_find_counting(SimhashLabels * labels);
+extern void simhash_find_counting(SimhashLabels *labels);
 
 #endif							/* SIMHASH_TEXT_LINES_H */
