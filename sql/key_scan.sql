@@ -102,7 +102,10 @@ SELECT n::int, differs(query) FROM unnest(ARRAY[
     'SELECT a.id, b.id FROM docs a LEFT JOIN docs b ON b.fp <~> a.fp <= a.id % 200 - 5 WHERE a.id % 400 = 3',
     'SELECT a.id, s.id FROM docs a, LATERAL (SELECT id FROM made b WHERE b.fp <@ (a.fp, 2) AND b.site = 1 LIMIT 3) AS s WHERE a.id % 70 = 2',
     'SELECT a.id, b.id FROM docs a JOIN made b ON b.site = a.site AND b.site < 3 AND b.fp ~= a.fp WHERE a.id % 70 = 5',
-    'SELECT a.id, b.id FROM texts a JOIN texts b ON b.fp ~= a.fp WHERE a.id % 300 = 2'])
+    'SELECT a.id, b.id FROM texts a JOIN texts b ON b.fp ~= a.fp WHERE a.id % 300 = 2',
+    'SELECT a.id, b.id FROM docs a JOIN docs b ON a.fp ~= b.fp WHERE a.id % 40 = 9 AND current_setting(''search_path'') > ''''',
+    'SELECT b.id FROM docs b WHERE b.fp ~= (SELECT fp FROM docs WHERE id = 9) AND (SELECT count(*) > 5 FROM made)',
+    'SELECT a.id, s.id FROM docs a LEFT JOIN LATERAL (SELECT id FROM docs b WHERE b.fp ~= a.fp AND a.site < 7 AND now() > ''2000-01-01'') AS s ON true WHERE a.id % 90 = 3'])
     WITH ORDINALITY AS q (query, n) $$;
 SELECT * FROM differ();
 -- rows deleted, changed in place and elsewhere, put back, and dead for a while

@@ -257,7 +257,8 @@ static const CustomScanMethods scan_methods = {"simhash_keys", make_state};
 
 /*
  * PlanCustomPath.  The node evaluates all conditions of the query, and its
- * children none.
+ * children none; of these without a column the planner makes a gate above the
+ * node, and above each child, too, which is left out there.
  */
 static Plan *
 make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
@@ -269,8 +270,10 @@ make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	(void) root;
 	foreach(lc, children)
 	{
-		((Plan *) lfirst(lc))->targetlist = NIL;
-		((Plan *) lfirst(lc))->qual = NIL;
+		if (IsA(lfirst(lc), Result))
+			lfirst(lc) = outerPlan(lfirst(lc));
+		lfirst_node(IndexScan, lc)->scan.plan.targetlist = NIL;
+		lfirst_node(IndexScan, lc)->scan.plan.qual = NIL;
 	}
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = extract_actual_clauses(clauses, false);
