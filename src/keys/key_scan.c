@@ -272,8 +272,10 @@ make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	{
 		if (IsA(lfirst(lc), Result))
 			lfirst(lc) = outerPlan(lfirst(lc));
-		lfirst_node(IndexScan, lc)->scan.plan.targetlist = NIL;
-		lfirst_node(IndexScan, lc)->scan.plan.qual = NIL;
+		if (!IsA(lfirst(lc), IndexScan))
+			elog(ERROR, "a scan by key columns got a plan that is no index scan");
+		((Plan *) lfirst(lc))->targetlist = NIL;
+		((Plan *) lfirst(lc))->qual = NIL;
 	}
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = extract_actual_clauses(clauses, false);

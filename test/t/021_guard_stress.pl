@@ -192,7 +192,7 @@ END
 	$out =~ /actually processed: (\d+)/;
 	my $done = $1 // 0;
 	my $retried = $out =~ /retried: (\d+)/ ? $1 : 0;
-	ok($ok && $done > 20, "$name: no pair unmarked, $done transactions")
+	ok($ok && $done > 0, "$name: no pair unmarked, $done transactions")
 	  or diag("$out\n$err");
 	$node->safe_psql('postgres', "SELECT check_pairs($k)");
 	my $rows = $node->safe_psql('postgres', 'SELECT count(*) FROM docs');
