@@ -115,7 +115,7 @@ CODE = ['m.print(body)', 'm.same(id, raw)']
 KEY_PREDICATES = ['', '', '', ' WHERE live', ' WHERE live OR m.key_holds(id)']
 GROUPS = ['', '', '', 'grp, ', 'live, ', 'm.site(id, grp), ']
 EXTRA = ['', '', ' AND t.live', ' AND t.grp = 1', ' AND m.site(t.id, t.grp) = 1',
-         ' AND m.holds(t.id)']
+         ' AND m.holds(t.id)', " AND current_setting('port') > ''", ' AND now() > $$2000-01-01$$']
 CONDITIONS = [
     '{x} ~= {q}', '{x} ~= {q}', '{q} ~= {x}', '{x} <@ ({q}, {k})::hamming_ball',
     '{x} <@ ({q}, {k})', 'hamming_ball({q}, {k}) @> {x}',
