@@ -22,10 +22,10 @@
  *	  Other symbols, as emoji, a tick, a bar of a table, and a dash or a slash by
  *	  itself are soft: judge.c takes one for another, but not for nothing.  So are "+" and
  *	  "-" where lines of one text begin with both.
- *	- A sign stands for a field of a table that is empty, between separators or quotes, and
- *	  for brackets around nothing: in columns and lists the place is what tells entries
- *	  apart, where elsewhere a label does.  At the end of a line, and of a list, such a
- *	  field says nothing, as many tables have none there; nor do tabs in a program.
+ *	- A sign stands for a field of a table that is empty, between separators or quotes: in
+ *	  columns and lists the place is what tells entries apart, where elsewhere a label
+ *	  does.  At the end of a line, and of a list, such a field says nothing, as many tables
+ *	  have none there; nor do tabs in a program.
  *
  * Decimal digits of all scripts become ASCII digits.  Signs that core/text would not
  * take for tokens are written as patterns of Braille.
@@ -488,15 +488,24 @@ write_run(Layout *layout, const unsigned char *from, const unsigned char *end,
 	return n;
 }
 
+/* The last character of a line before a place, but for blanks; 0 if there is none. */
+static unsigned char
+last_before(const unsigned char *start, const unsigned char *from)
+{
+	while (from > start && from[-1] == ' ')
+		from--;
+	return from > start ? from[-1] : 0;
+}
+
 /*
- * Is there nothing where a value may be: in quotes or brackets, between bars, or the "&" of
- * a table of TeX?
+ * Is there nothing where a value may be, that no label tells: in quotes, between bars, or
+ * the "&" of a table of TeX?
  */
 static bool
-is_blank_entry(int32 c, const unsigned char *from, const unsigned char *end)
+is_blank_entry(int32 c, const unsigned char *start, const unsigned char *from,
+			   const unsigned char *end)
 {
-	static const char pairs[] = "\"\"''[]{}";
-	const char *pair = c < 0x80 ? strchr(pairs, c) : NULL;
+	unsigned char before = last_before(start, from);
 
 	if (c == '|' || c == '&')
 	{
@@ -504,8 +513,8 @@ is_blank_entry(int32 c, const unsigned char *from, const unsigned char *end)
 
 		return next > from + 1 && next < end && *next == c;
 	}
-	return pair != NULL && from + 1 < end && (pair - pairs) % 2 == 0 && from[1] == pair[1] &&
-		count_equal(from, end) < 3;
+	return (c == '"' || c == '\'') && count_equal(from, end) == 2 &&
+		before != ':' && before != '=';
 }
 
 /*
@@ -515,11 +524,9 @@ is_blank_entry(int32 c, const unsigned char *from, const unsigned char *end)
 static bool
 is_empty_field(const unsigned char *start, const unsigned char *from)
 {
-	const unsigned char *last = from;
+	unsigned char before = last_before(start, from);
 
-	while (last > start && last[-1] == ' ')
-		last--;
-	return last == start || last[-1] == *from;
+	return before == 0 || before == *from;
 }
 
 /* Is a line that has no word an item of a list, with nothing between its quotes? */
@@ -528,7 +535,8 @@ is_blank_line(const unsigned char *first, const unsigned char *end)
 {
 	if (first < end && *first == '-')
 		first = simhash_skip(first + 1, end, true);
-	return first < end && (*first == '"' || *first == '\'') && is_blank_entry(*first, first, end);
+	return first < end && *first != '|' && *first != '&' &&
+		is_blank_entry(*first, first, first, end);
 }
 
 /* Write a stretch of a line without its layout. */
@@ -561,7 +569,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			trim_fields(layout);
 		if (c < 0)
 			*layout->out++ = ' ';
-		else if (is_blank_entry(c, from, layout->end) ||
+		else if (is_blank_entry(c, start, from, layout->end) ||
 				 (is_separator(c) && is_empty_field(start, from)))
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
 		else if (c < 0x80 && !is_separator(c) &&
