@@ -14,20 +14,20 @@ prepare()
 {
 	make -s lib >&2
 	psql <<-END
-		CREATE TABLE english (body text);
-		ALTER TABLE english ALTER body SET STORAGE PLAIN;
+		CREATE TABLE written (body text);
+		ALTER TABLE written ALTER body SET STORAGE PLAIN;
 		CREATE TABLE texts (id text, body text);
 		\copy texts FROM PROGRAM 'xz -dc data/licenses.tsv.xz' ENCODING 'UTF8'
-		INSERT INTO english SELECT piece FROM texts,
+		INSERT INTO written SELECT piece FROM texts,
 			generate_series(1, 8),
 			LATERAL generate_series(0, length(body) / 2000 - 1) AS i,
 			LATERAL substr(body, i * 2000 + 1, 2000) AS piece
 		WHERE piece ~ ' the ';
-		\copy english TO '$HOME/english'
+		\copy written TO '$HOME/written'
 		DROP TABLE texts;
 	END
-	psql -c "VACUUM ANALYZE english"
-	warm english
+	psql -c "VACUUM ANALYZE written"
+	warm written
 }
 
 # Milliseconds of the processor and elapsed, of the program with $1 threads.
@@ -35,7 +35,7 @@ program()
 {
 	local TIMEFORMAT='%U %S %R'
 
-	{ time lib/build/simhash-texts -f text -m -a -j "$1" "$HOME/english" \
+	{ time lib/build/simhash-texts -f text -m -a -j "$1" "$HOME/written" \
 		>/dev/null; } 2>&1 | awk '{ print 1000 * ($1 + $2), 1000 * $3 }'
 }
 
@@ -43,10 +43,10 @@ measure()
 {
 	local r bytes server one two passed
 
-	bytes=$(ask "SELECT sum(octet_length(body)) FROM english")
+	bytes=$(ask "SELECT sum(octet_length(body)) FROM written")
 	# Once before it counts, as each round has a session of its own.
-	method server "SELECT count(minhash(body)) FROM english;" \
-		"SELECT count(minhash(body)) FROM english" 1
+	method server "SELECT count(minhash(body)) FROM written;" \
+		"SELECT count(minhash(body)) FROM written" 1
 	for ((r = 0; r < $(fixed 5 25); r++)); do
 		round 0 | times | sed 's/^0/server/'
 		program 1 | sed 's/^/one /'
