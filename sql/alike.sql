@@ -79,6 +79,15 @@ SELECT x, y FROM edited, (VALUES
     (E'\nFax:\t\nTown:\t\nDoor:\tred\n', E'\n| Fax | |\n| Town | |\n| Door | red |\n'), (E'\n## Door\n\n### Town\n\nred\n', E'\nDoor\n\nTown:\nred\n'), (E'\n+ red\n+ it\n', E'\n* red\n* it\n'), ('5％', '5%'), ('(*1920)', '(1920)'), ('대한민국에서', '대한민국에'),
     (E'\n# red #\n', E'\nred\n'), (E'\n| red | it |\n', E'\nred | it\n'), (E'\n(* red *)\n', E'\n/* red */\n'), (E'\n// red //\n', E'\n**red**\n'), (E'\n• red •\n', E'\nred\n'), (E'\n** red **\n', E'\nred\n'),
     (E'\ndoor = red\ntown =\n', E'\nDoor=red\nTown=\n'), (E'\nDoor:red\nTown:\nUser:it\n', E'\n- Door: red\n- Town:\n- User: it\n'), (E'\nDoor | red\nTown |\n', E'\n| Door | red |\n| Town | |\n'), (E'\n【電話】赤\n【住所】\n', E'\n電話: 赤\n住所:\n'),
+    ('so,, it', 'so, it'), (E'\nDoor:\t\tred\nTown:\tit\n', E'\nDoor: red\nTown: it\n'), ('a red door', 'a red door'), (E'select red
+    , it
+', E'select red,
+    it
+'), (E'
+| red | it | |
+', E'
+| red | it |
+'),
     ('mixing', 'miixng'), ('el 15 de junio', 'el 15 de juinio'), ('standardowe wyjście', 'standardowe wyjśce'), ('수입하였습니다', '수입하엿습니다'), ('анализ новый', 'анализ новй')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'alike%';
 -- words that are put in or left out are no others, nor are slips, and by what counts

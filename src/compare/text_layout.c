@@ -53,6 +53,8 @@ typedef struct Layout
 /* The character before or behind a place, or a blank. */
 typedef struct Place
 {
+	int32		last;			/* before it, but for blanks; 0 at the begin
+								 * of a line */
 	int32		before;
 	int32		behind;
 } Place;
@@ -488,55 +490,48 @@ write_run(Layout *layout, const unsigned char *from, const unsigned char *end,
 	return n;
 }
 
-/* The last character of a line before a place, but for blanks; 0 if there is none. */
-static unsigned char
-last_before(const unsigned char *start, const unsigned char *from)
-{
-	while (from > start && from[-1] == ' ')
-		from--;
-	return from > start ? from[-1] : 0;
-}
-
 /*
- * Is there nothing where a value may be, that no label tells: in quotes, between bars, or
- * the "&" of a table of TeX?
+ * Is there nothing where a value may be, that no label tells: between commas, semicolons,
+ * bars or the "&" of a table of TeX, or in quotes between such?  What is in another column
+ * is another entry.
  */
 static bool
-is_blank_entry(int32 c, const unsigned char *start, const unsigned char *from,
-			   const unsigned char *end)
+is_empty_entry(int32 c, Place place, const unsigned char *from, const unsigned char *end)
 {
-	unsigned char before = last_before(start, from);
+	const unsigned char *next;
 
-	if (c == '|' || c == '&')
+	switch (c)
 	{
-		const unsigned char *next = simhash_skip(from + 1, end, true);
-
-		return next > from + 1 && next < end && *next == c;
+		case ',':
+		case ';':
+			/* ",, " and ", " at the begin of a line are slips, or layout */
+			return from + 1 < end && from[1] > ' ' ? place.last == 0 || place.last == c :
+				place.last == c && place.before == ' ';
+		case '|':
+		case '&':
+			next = simhash_skip(from + 1, end, true);
+			return next > from + 1 && next < end && *next == c;
+		case '"':
+		case '\'':
+			next = simhash_skip(Min(from + 2, end), end, true);
+			return count_equal(from, end) == 2 &&
+				(place.last == 0 || place.before == '\t' ||
+				 (place.last < 0x80 && strchr(",;[(", place.last) != NULL)) &&
+				(next == end || next[-1] == '\t' || strchr(",;])", *next) != NULL);
 	}
-	return (c == '"' || c == '\'') && count_equal(from, end) == 2 &&
-		before != ':' && before != '=';
-}
-
-/*
- * Is a field of a table empty, before a comma or semicolon: behind another one, or at the
- * begin of a line?  What is in another column is another entry.
- */
-static bool
-is_empty_field(const unsigned char *start, const unsigned char *from)
-{
-	unsigned char before = last_before(start, from);
-
-	return before == 0 || before == *from;
+	return false;
 }
 
 /* Is a line that has no word an item of a list, with nothing between its quotes? */
 static bool
 is_blank_line(const unsigned char *first, const unsigned char *end)
 {
+	Place		nowhere = {0};
+
 	if (first < end && *first == '-')
 		first = simhash_skip(first + 1, end, true);
-	return first < end && *first != '|' && *first != '&' &&
-		is_blank_entry(*first, first, first, end);
+	return first < end && (*first == '"' || *first == '\'') &&
+		is_empty_entry(*first, nowhere, first, end);
 }
 
 /* Write a stretch of a line without its layout. */
@@ -544,7 +539,7 @@ static void
 write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 {
 	const unsigned char *start = from;
-	Place		place = {' ', ' '};
+	Place		place = {0, ' ', ' '};
 
 	for (Size length; from < end; from += length)
 	{
@@ -554,11 +549,13 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		length = 1;
 		if (c <= ' ' || (c < 0x80 && simhash_is_of_word(c)))
 		{
-			if (c == '\t' && place.before == c && !layout->code)
+			if (c == '\t' && place.before == c && !layout->code &&
+				place.last != ':' && place.last != '=')
 				write_sign(layout, SIMHASH_EMPTY_SIGN);
 			else
 				*layout->out++ = (unsigned char) Max(c, ' ');
 			place.before = c;
+			place.last = c <= ' ' ? place.last : c;
 			continue;
 		}
 		c = sh_utf8_decode(from, end, &length);
@@ -569,8 +566,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			trim_fields(layout);
 		if (c < 0)
 			*layout->out++ = ' ';
-		else if (is_blank_entry(c, start, from, layout->end) ||
-				 (is_separator(c) && is_empty_field(start, from)))
+		else if (is_empty_entry(c, place, from, c == '|' ? layout->end : end))
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
 		else if (c < 0x80 && !is_separator(c) &&
 				 count_equal(from, end) >= (c == '*' && simhash_is_blank(place.before) && simhash_is_blank(next_character(from + 2, end)) ? 2 : 3))
@@ -594,18 +590,20 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			else
 				write_ascii(layout, c, place);
 		}
-		place.before = c;
+		place.before = place.last = c;
 	}
 	*layout->out++ = ' ';
 }
 
-/* Does a line end as those of a program do? */
+/* Does a line with tabs end as those of a program do? */
 static bool
 ends_code(const unsigned char *line, const unsigned char *end)
 {
+	const unsigned char *tab = memchr(line, '\t', (Size) (end - line));
+
 	while (end > line && end[-1] <= ' ')
 		end--;
-	return end > line && (end[-1] == ';' || end[-1] == '{');
+	return tab != NULL && end > tab && (end[-1] == ';' || end[-1] == '{');
 }
 
 /*
