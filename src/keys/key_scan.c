@@ -270,12 +270,14 @@ make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	(void) root;
 	foreach(lc, children)
 	{
-		if (IsA(lfirst(lc), Result))
-			lfirst(lc) = outerPlan(lfirst(lc));
-		if (!IsA(lfirst(lc), IndexScan))
+		Plan	   *child = lfirst(lc);
+
+		if (IsA(child, Result))
+			lfirst(lc) = child = outerPlan(child);
+		if (!IsA(child, IndexScan))
 			elog(ERROR, "a scan by key columns got a plan that is no index scan");
-		((Plan *) lfirst(lc))->targetlist = NIL;
-		((Plan *) lfirst(lc))->qual = NIL;
+		child->targetlist = NIL;
+		child->qual = NIL;
 	}
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.plan.qual = extract_actual_clauses(clauses, false);
