@@ -65,8 +65,8 @@ typedef enum SimhashWordKind
 	SIMHASH_SOFT_SIGN = 16,		/* one that counts only for another */
 	SIMHASH_LABEL = 32,			/* where that of a page counts up: only for a
 								 * number that does not */
-	SIMHASH_EMPTY = 64			/* a field that is empty: for words of another
-								 * that is not */
+	SIMHASH_EMPTY = 64			/* a field that is empty: only for words that
+								 * fill it */
 } SimhashWordKind;
 
 #define SIMHASH_SOFT	(SIMHASH_SOFT_SIGN | SIMHASH_LABEL | SIMHASH_EMPTY)

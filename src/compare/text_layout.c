@@ -510,13 +510,14 @@ is_empty_entry(int32 c, Place place, const unsigned char *from, const unsigned c
 		case '|':
 		case '&':
 			next = simhash_skip(from + 1, end, true);
-			return next > from + 1 && next < end && *next == c;
+			return next > from + 1 && (next == end || *next == c);
 		case '"':
 		case '\'':
-			next = simhash_skip(Min(from + 2, end), end, true);
-			return count_equal(from, end) == 2 &&
-				(place.last == 0 || place.before == '\t' ||
-				 (place.last < 0x80 && strchr(",;[(", place.last) != NULL)) &&
+			if (count_equal(from, end) != 2)
+				return false;
+			next = simhash_skip(from + 2, end, true);
+			return (place.last == 0 || place.before == '\t' ||
+					(place.last < 0x80 && strchr(",;[(", place.last) != NULL)) &&
 				(next == end || next[-1] == '\t' || strchr(",;])", *next) != NULL);
 	}
 	return false;
@@ -566,7 +567,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			trim_fields(layout);
 		if (c < 0)
 			*layout->out++ = ' ';
-		else if (is_empty_entry(c, place, from, c == '|' ? layout->end : end))
+		else if (is_empty_entry(c, place, from, end))
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
 		else if (c < 0x80 && !is_separator(c) &&
 				 count_equal(from, end) >= (c == '*' && simhash_is_blank(place.before) && simhash_is_blank(next_character(from + 2, end)) ? 2 : 3))
