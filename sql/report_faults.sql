@@ -406,5 +406,6 @@ SELECT * FROM simhash_dedup_plan('odd', 'fp', document => 'body', at_least => 0,
 SELECT * FROM simhash_report('odd', 'fp', keep => 'body, U&"simhash\0020apart" DESC'); -- error
 SELECT simhash_dedup_sql('odd', 'fp', keep => '2'); -- error
 SELECT simhash_dedup_sql('odd', 'fp', keep => 'body,, id'); -- error
+SELECT * FROM simhash_dedup_plan('odd', 'fp', similarity => 'none', keep => 'nosuch DESC'); -- error
 SELECT gone, kept FROM simhash_dedup_plan('odd', 'fp', similarity => 'none', keep => 't."simhash document" DESC') ORDER BY 1;
 DROP TABLE odd;

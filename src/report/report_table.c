@@ -466,8 +466,10 @@ find_order(SimhashTable *table, FunctionCallInfo fcinfo)
 	if (!PG_ARGISNULL(SIMHASH_OF_KEEP))
 	{
 		char	   *said = simhash_text_argument(fcinfo, SIMHASH_OF_KEEP);
+		Relation	relation = relation_open(table->oid, NoLock);
 
-		simhash_check_order(said);
+		simhash_check_order(relation, said);
+		relation_close(relation, NoLock);
 		appendStringInfo(&order, "%s, ", said);
 	}
 	else if (table->decides &&

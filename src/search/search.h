@@ -191,7 +191,7 @@ extern Node *simhash_read_source(Relation relation, const char *source,
 								 SimhashSource kind);
 extern Node *simhash_generation(Relation relation, const Node *expression);
 extern bool simhash_is_of_core(Node *expression);
-extern void simhash_check_order(const char *order);
+extern void simhash_check_order(Relation relation, const char *order);
 extern Node *simhash_read_again(Relation relation, Node *expression);
 extern char *simhash_write_expression(Relation relation, Node *expression,
 									  const char *alias, bool prefixed);

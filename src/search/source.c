@@ -19,6 +19,7 @@
 #include "access/transam.h"
 #include "catalog/namespace.h"
 #include "nodes/makefuncs.h"
+#include "parser/parse_clause.h"
 #include "parser/parse_collate.h"
 #include "parser/parse_expr.h"
 #include "parser/parse_relation.h"
@@ -135,6 +136,21 @@ check_one_value(const ParseState *pstate, SimhashSource kind,
 				 errhint(sources[kind].hint, "body")));
 }
 
+/* Begin to parse a source, in which columns of the relation, named t or not, are known. */
+static ParseState *
+begin_parse(Relation relation, const char *source, bool named)
+{
+	ParseState *pstate = make_parsestate(NULL);
+
+	pstate->p_sourcetext = source;
+	addNSItemToQuery(pstate,
+					 addRangeTableEntryForRelation(pstate, relation, AccessShareLock,
+												   named ? makeAlias("t", NIL) : NULL,
+												   false, true),
+					 false, true, true);
+	return pstate;
+}
+
 /*
  * Read a source: an expression over the columns of the relation, which all but
  * that of keys may call t.
@@ -146,24 +162,16 @@ check_one_value(const ParseState *pstate, SimhashSource kind,
 Node	   *
 simhash_read_source(Relation relation, const char *source, SimhashSource kind)
 {
-	ParseState *pstate = make_parsestate(NULL);
+	ParseState *pstate = begin_parse(relation, source, kind != SIMHASH_KEYS);
 	ErrorContextCallback callback = {
 		.previous = error_context_stack,
 		.callback = source_error_callback,
 		.arg = unconstify(char *, source)
 	};
-	ParseNamespaceItem *item;
 	Node	   *expression;
 
 	error_context_stack = &callback;
-	pstate->p_sourcetext = source;
-	expression = parse_source(source, kind);
-	item = addRangeTableEntryForRelation(pstate, relation, AccessShareLock,
-										 kind == SIMHASH_KEYS ? NULL :
-										 makeAlias("t", NIL),
-										 false, true);
-	addNSItemToQuery(pstate, item, false, true, true);
-	expression = transformExpr(pstate, expression,
+	expression = transformExpr(pstate, parse_source(source, kind),
 							   kind == SIMHASH_KEYS ?
 							   EXPR_KIND_GENERATED_COLUMN :
 							   EXPR_KIND_SELECT_TARGET);
@@ -285,20 +293,25 @@ simhash_is_of_core(Node *expression)
  * name that the query may give to such a column comes before that of the table's.
  */
 void
-simhash_check_order(const char *order)
+simhash_check_order(Relation relation, const char *order)
 {
 	char	   *source = psprintf("ORDER BY %s", order);
+	ParseState *pstate = begin_parse(relation, source, true);
 	ErrorContextCallback callback = {
 		.previous = error_context_stack,
 		.callback = source_error_callback,
 		.arg = source
 	};
+	List	   *targets = NIL;
 	SelectStmt *select;
 	ListCell   *lc;
 
 	error_context_stack = &callback;
 	select = (SelectStmt *) linitial_node(RawStmt, raw_parser(source, RAW_PARSE_PLPGSQL_EXPR))->stmt;
+	(void) transformSortClause(pstate, copyObject(select->sortClause), &targets,
+							   EXPR_KIND_ORDER_BY, true);
 	error_context_stack = callback.previous;
+	free_parsestate(pstate);
 	foreach(lc, select->sortClause)
 	{
 		ColumnRef  *key = (ColumnRef *) lfirst_node(SortBy, lc)->node;
