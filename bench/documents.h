@@ -99,20 +99,21 @@ append_compat(HashList * list, const ShProfile *profile, const Entry * entry)
 {
 	ShCompat	compat;
 	const unsigned char *bytes = entry->bytes;
-	unsigned char *lower = NULL;
+	unsigned char *lowered = NULL;
 	size_t		length = entry->length;
+	ShLower    *lower = sh_compat_lower(profile);
 	uint64_t	hash;
 
-	if (sh_compat_lowers(profile))
+	if (lower != NULL)
 	{
-		lower = allocate(SH_PYTHON_LOWER_BYTES(length));
-		length = sh_python_lower(lower, bytes, length, no_pause);
-		bytes = lower;
+		lowered = allocate(SH_LOWER_BYTES(length));
+		length = lower(lowered, bytes, length, no_pause);
+		bytes = lowered;
 	}
 	sh_compat_begin(&compat, profile, bytes, length, no_pause);
 	while (sh_compat_next(&compat, &hash))
 		append(list, &hash, 1);
-	free(lower);
+	free(lowered);
 }
 
 /* The hashes of the features of a document, as they occur. */

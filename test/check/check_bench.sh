@@ -1,7 +1,7 @@
 #!/bin/bash
 #
-# The bench runs, and what it writes has a figure in every row; and the picture
-# of the README is of the results that it names.
+# The bench runs, and what it writes has a figure in every row; its programs compile;
+# and the picture of the README is of the results that it names.
 # SPDX-License-Identifier: PostgreSQL
 #
 # With so few rows the figures say nothing; that they are there is all that
@@ -29,6 +29,12 @@ for row in rows:
 xml.dom.minidom.parse(results + '.svg')
 print('ok   %d rows' % len(rows))
 END
+
+for program in bench/*.c; do
+	${CC:-gcc} -std=gnu99 -Wall -Wextra -Werror -fsyntax-only -Isrc -Itest/unit "$program" ||
+		fail "$program does not compile"
+done
+ok "programs of the bench"
 
 results=$(grep -o -m 1 'bench/results/bench-[-0-9]*' README.md).tsv
 "$PYTHON" bench/latency.py "$results" "$work/latency.svg"
