@@ -68,6 +68,8 @@ SELECT x, y FROM edited, (VALUES
     (E'\n| Ann | Bob | Eve |\n', E'\n| | Ann | Bob |\n'), (E'\nroom,ann,bob,eve\n', E'\nroom,,ann,bob\n'), (E'\nroom\tann\tbob\teve\n', E'\nroom\t\tann\tbob\n'),
     (E'\nMay\tsold\t300\n', E'\nMay\tsold\t\t300\n'), (E'\nMay,sold,300\nJune,it\n', E'\nMay,sold,,300\nJune,it\n'), (E'\n| red | it |\n', E'\n| red | | it |\n'), ('["red","it"]', '["red","","it"]'),
     (E'\n[\n "red",\n "it"\n]\n', E'\n[\n "red",\n "",\n "it"\n]\n'), (E'\n8349\tbob\t\tdoor\n', E'\n8349\t\tbob\tdoor\n'), (E'\n|red|it\n', E'\nred|it\n'), ('notable', 'not able'),
+    (E'\nann,red,--,it\n', E'\nann,--,red,it\n'), (E'\nann\t.\tred\t.\n', E'\nann\tred\t.\t.\n'), ('["ann", "red", "—", "it"]', '["ann", "—", "red", "it"]'), (E'\nann; ?; red; it\n', E'\nann; red; ?; it\n'),
+    (E'\n[\n "red",\n "...",\n "it"\n]\n', E'\n[\n "...",\n "red",\n "it"\n]\n'), (E'\nann|..|red|it\n', E'\nann|red|..|it\n'), (E'\n"--","red","it"\n', E'\n"red","--","it"\n'),
     ('if ($user) go', 'if (!$user) go'), ('x = *p', 'x = !*p'), ('/dist/', '!/dist/'), ('a & mask', 'a & ~mask'), ('a & (b)', 'a & ~(b)'), ('if (a && b)', 'if (a b)'), ('rm -r ~/b', 'rm -r /b')) AS v (x, y)
 WHERE edits = 0 AND said(replace(a, 'wordbbc', x), replace(a, 'wordbbc', y)) NOT LIKE 'not%';
 -- ... and an edit of the same words is
@@ -75,7 +77,7 @@ SELECT x, y FROM edited, (VALUES
     ('wow', 'wow!'), ('Attention ! Le', 'Attention Le'), ('~~gone~~', 'gone'), ('Dr.~Smith', 'Dr. Smith'), ('![a picture](b)', 'a picture (b)'),
     ('75 mg daily', '75mg daily'), (E'\n1. of it\n1. it\n1. so\n', E'\n1. of it\n2. it\n3. so\n'), (E'\n- [x] red\n', E'\n- ☑ red\n'),
     (E'\nTo do:\n- red\nNext: it\n', E'\nTo do: red\nNext: it\n'), (E'\nRed:\nGreen: it\n', E'\nRed\nGreen - it\n'), (E'\nann\t\t500\n', E'\nann,,500\n'), (E'\nann\t\t5\t\t7\t\n', E'\nann,,5,,7,\n'), (E'\nann\t5\t\t\nbob\t\t\t7\n', E'\nann\t5\nbob\t\t\t7\n'), (E'\nred,5,,\n', E'\nred,5\n'), ('{"red":"","it":[],"so":"door"}', E'\n{\n "red": "",\n "it": [],\n "so": "door"\n}\n'), ('[["red", "", ""], ["it", "", "5"]]', E'\nred,,\nit,,5\n'), (E'\n\tint\t\tred;\n\tSize\tit;\n', E'\n  int red;\n  Size  it;\n'),
-    (E'\n"ann","","5","","7"\n', E'\nann,,5,,7\n'), (E'\nann\t\t5\t\t7\n', E'\nann\t-\t5\t-\t7\n'),
+    (E'\n"ann","","5","","7"\n', E'\nann,,5,,7\n'), (E'\nann\t\t5\t\t7\n', E'\nann\t-\t5\t-\t7\n'), (E'\nann\t\t5\t\t7\t\n', E'\nann,--,5,...,7,.\n'), ('so, --, it', 'so, …, it'), ('[["red", "", ""], ["it"]]', '[["red"], ["it"]]'),
     (E'\nFax:\t\nTown:\t\nDoor:\tred\n', E'\n| Fax | |\n| Town | |\n| Door | red |\n'), (E'\n## Door\n\n### Town\n\nred\n', E'\nDoor\n\nTown:\nred\n'), (E'\n+ red\n+ it\n', E'\n* red\n* it\n'), ('5％', '5%'), ('(*1920)', '(1920)'), ('대한민국에서', '대한민국에'),
     (E'\n# red #\n', E'\nred\n'), (E'\n| red | it |\n', E'\nred | it\n'), (E'\n(* red *)\n', E'\n/* red */\n'), (E'\n// red //\n', E'\n**red**\n'), (E'\n• red •\n', E'\nred\n'), (E'\n** red **\n', E'\nred\n'),
     (E'\ndoor = red\ntown =\n', E'\nDoor=red\nTown=\n'), (E'\nDoor:red\nTown:\nUser:it\n', E'\n- Door: red\n- Town:\n- User: it\n'), (E'\nDoor | red\nTown |\n', E'\n| Door | red |\n| Town | |\n'), (E'\n【電話】赤\n【住所】\n', E'\n電話: 赤\n住所:\n'),

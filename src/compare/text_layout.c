@@ -22,10 +22,10 @@
  *	  Other symbols, as emoji, a tick, a bar of a table, and a dash or a slash by
  *	  itself are soft: judge.c takes one for another, but not for nothing.  So are "+" and
  *	  "-" where lines of one text begin with both.
- *	- A sign stands for a field of a table that is empty, between separators or quotes: in
- *	  columns and lists the place is what tells entries apart, where elsewhere a label
- *	  does.  At the end of a line, and of a list, such a field says nothing, as many tables
- *	  have none there; nor do tabs in a program.
+ *	- A sign stands for a field of a table that is empty, or has but a dash or dots, between
+ *	  separators or quotes: in columns and lists the place is what tells entries apart, where
+ *	  elsewhere a label does.  At the end of a line, and of a list, such a field says nothing,
+ *	  as many tables have none there; nor do tabs in a program.
  *
  * Decimal digits of all scripts become ASCII digits.  Signs that core/text would not
  * take for tokens are written as patterns of Braille.
@@ -48,6 +48,9 @@ typedef struct Layout
 	const unsigned char *start; /* of what is written */
 	unsigned char *out;
 	bool		signs;			/* some were written */
+	const unsigned char *field; /* of a line, with a separator or a quote
+								 * before it */
+	const unsigned char *said;	/* ... what is written of it */
 } Layout;
 
 /* The character before or behind a place, or a blank. */
@@ -523,7 +526,7 @@ is_empty_entry(int32 c, Place place, const unsigned char *from, const unsigned c
 	return false;
 }
 
-/* Is a line that has no word an item of a list, with nothing between its quotes? */
+/* Is a line that has no word an item of a list, with nothing in its quotes, or a dash? */
 static bool
 is_blank_line(const unsigned char *first, const unsigned char *end)
 {
@@ -531,8 +534,30 @@ is_blank_line(const unsigned char *first, const unsigned char *end)
 
 	if (first < end && *first == '-')
 		first = simhash_skip(first + 1, end, true);
+	while (end > first && end[-1] <= ' ')
+		end--;
 	return first < end && (*first == '"' || *first == '\'') &&
-		is_empty_entry(*first, nowhere, first, end);
+		(is_empty_entry(*first, nowhere, first, end) ||
+		 (end - first > 3 && first[1] != *first && end[-2] == *first && end[-1] == ','));
+}
+
+/*
+ * End a field of a line.  A sign stands for one that has something, as "--", ".", "?" or a
+ * dash in quotes, of which nothing is written; behind the end of a list there is none.
+ */
+static void
+end_field(Layout *layout, const unsigned char *end)
+{
+	const unsigned char *first = layout->field + 1;
+
+	while (first < end && *first <= ' ')
+		first++;
+	if ((*layout->field == *end || *layout->field == '"' || *layout->field == '\'') &&
+		first < end && memchr(first, ']', (Size) (end - first)) == NULL &&
+		simhash_skip(layout->said, layout->out, true) == layout->out)
+		write_sign(layout, SIMHASH_EMPTY_SIGN);
+	layout->field = end;
+	layout->said = layout->out;
 }
 
 /* Write a stretch of a line without its layout. */
@@ -542,12 +567,16 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 	const unsigned char *start = from;
 	Place		place = {0, ' ', ' '};
 
+	layout->field = from;
+	layout->said = layout->out;
 	for (Size length; from < end; from += length)
 	{
 		int32		c = *from;
 		int32		tick;
 
 		length = 1;
+		if (is_separator(c) || c == '|' || (c == '\t' && !layout->code))
+			end_field(layout, from);
 		if (c <= ' ' || (c < 0x80 && simhash_is_of_word(c)))
 		{
 			if (c == '\t' && place.before == c && !layout->code &&
