@@ -145,10 +145,10 @@ is_emblem(int32 c)
 		c == 0x2756 || c == 0x2794 || (c >= 0x2798 && c <= 0x27bf))
 		return false;
 	return c < 0x25a0 || c > 0x25ff ||
-		memchr("\xa0\xa1\xb2\xb3\xbc\xbd\xcb\xce\xcf", c & 0xff, 9) != NULL;
+		memchr("\xa0\xa1\xb2\xb3\xbc\xbd\xc9\xcb\xce\xcf\xef", c & 0xff, 11) != NULL;
 }
 
-/* A box that is ticked, or not: "[x]", "[ ]", and at the begin of a line "( )"; or 0. */
+/* A box that is ticked, or not: "[x]", "[*]", "[ ]", and at the begin of a line "( )"; or 0. */
 static int32
 read_tick(const unsigned char *from, const unsigned char *end, bool begins)
 {
@@ -157,7 +157,7 @@ read_tick(const unsigned char *from, const unsigned char *end, bool begins)
 	if (end - from < 3 || from[2] != (*from == '[' ? ']' : ')') ||
 		!(*from == '[' || (*from == '(' && begins)) || (end - from > 3 && from[3] > ' '))
 		return 0;
-	mark = strchr(" xX", from[1]);
+	mark = strchr(" xX*", from[1]);
 	return from[1] == '\0' || mark == NULL ? 0 : *mark == ' ' ? 0x2610 : 0x2612;
 }
 
@@ -669,14 +669,16 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 	Layout		layout = {.end = from + length,.start = out,.out = out};
 	SimhashLabels labels = {NULL, 0, 0};
 	uint32		label = 0;
-	bool		plus = false;	/* items begin with "+", so "-" says something */
+	bool		plus = false;	/* items begin with "+", or it is a diff, so
+								 * "-" says something */
 
 	for (const unsigned char *line = from, *end; line < layout.end; line = end + 1)
 	{
 		end = find_line_end(line, layout.end);
 		layout.code |= ends_code(line, end);
 		simhash_note_label(&labels, skip_leaders(line, end), end);
-		plus |= is_item_of('+', simhash_skip(line, end, true), end);
+		plus |= is_item_of('+', simhash_skip(line, end, true), end) ||
+			(end - line > 2 && memcmp(line, "@@ ", 3) == 0);
 	}
 	simhash_find_counting(&labels);
 	for (const unsigned char *line = from, *end; line < layout.end; line = end + 1)
