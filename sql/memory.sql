@@ -110,7 +110,15 @@ INSERT INTO clustered_too SELECT 'of the other table ' || body FROM clustered;
 COMMIT;
 SELECT last_value > 1 AS seen, last_value - memory_in_use() < 5000000 AS clusters FROM most;
 
-DROP TABLE long, guarded, clustered, clustered_too;
+-- constraints, which begin a scan for each row of a statement
+CREATE TABLE apart (used bigint, tenant bigint, fp bigint,
+    EXCLUDE USING hamming (tenant WITH =, fp WITH ~=),
+    EXCLUDE USING hamming (hamming_bit_ball(fp::bit(64), 8) WITH ~=));
+INSERT INTO apart SELECT CASE WHEN n IN (1, 5000) THEN memory_in_use() END, n % 9, hashint8extended(n, 1)
+FROM generate_series(1, 5000) AS n;
+SELECT max(used) - min(used) < 1000000 AS constraints FROM apart;
+
+DROP TABLE long, guarded, clustered, clustered_too, apart;
 DROP FUNCTION watched(text);
 DROP SEQUENCE most;
 DROP PROCEDURE cancelled(text);

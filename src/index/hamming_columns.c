@@ -70,11 +70,16 @@ is_excluded_by_equality(Relation index, int column)
 	Oid		   *operators;
 	Oid		   *functions;
 	uint16	   *strategies;
+	bool		result;
 
 	if (!index->rd_index->indisexclusion)
 		return false;
 	RelationGetExclusionInfo(index, &operators, &functions, &strategies);
-	return strategies[column] == SIMHASH_EQUAL_STRATEGY;
+	result = strategies[column] == SIMHASH_EQUAL_STRATEGY;
+	pfree(operators);
+	pfree(functions);
+	pfree(strategies);
+	return result;
 }
 
 /*

@@ -36,18 +36,26 @@ bits_type(Relation index, const HammingIndexState *state, int32 *typmod)
 	Oid			collation;
 	Node	   *expression;
 	Node	   *radius;
+	MemoryContext scratch;
+	MemoryContext old;
 
 	if (column != InvalidAttrNumber)
 		get_atttypetypmodcoll(index->rd_index->indrelid, column, &type, typmod,
 							  &collation);
 	else
 	{
+		/* A constraint begins a scan for each row of a statement. */
+		scratch = AllocSetContextCreate(CurrentMemoryContext, "hamming type",
+										ALLOCSET_SMALL_SIZES);
+		old = MemoryContextSwitchTo(scratch);
 		expression = hamming_column_expression(index, state->fingerprint);
 		if (state->indexed == SIMHASH_BIT_BALLS)
 			(void) simhash_ball_parts(NULL, expression, &expression, &radius);
 		expression = simhash_unlabeled(expression);
 		type = exprType(expression);
 		*typmod = exprTypmod(expression);
+		MemoryContextSwitchTo(old);
+		MemoryContextDelete(scratch);
 	}
 	return getBaseTypeAndTypmod(type, typmod);
 }
