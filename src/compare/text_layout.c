@@ -541,6 +541,14 @@ is_blank_line(const unsigned char *first, const unsigned char *end)
 		 (end - first > 3 && first[1] != *first && end[-2] == *first && end[-1] == ','));
 }
 
+/* Begin a field of a line, with the separator before it. */
+static void
+begin_field(Layout *layout, const unsigned char *from)
+{
+	layout->field = from;
+	layout->said = layout->out;
+}
+
 /*
  * End a field of a line.  A sign stands for one that has something, as "--", ".", "?" or a
  * dash in quotes, of which nothing is written; behind the end of a list there is none.
@@ -556,8 +564,7 @@ end_field(Layout *layout, const unsigned char *end)
 		first < end && memchr(first, ']', (Size) (end - first)) == NULL &&
 		simhash_skip(layout->said, layout->out, true) == layout->out)
 		write_sign(layout, SIMHASH_EMPTY_SIGN);
-	layout->field = end;
-	layout->said = layout->out;
+	begin_field(layout, end);
 }
 
 /* Write a stretch of a line without its layout. */
@@ -567,8 +574,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 	const unsigned char *start = from;
 	Place		place = {0, ' ', ' '};
 
-	layout->field = from;
-	layout->said = layout->out;
+	begin_field(layout, from);
 	for (Size length; from < end; from += length)
 	{
 		int32		c = *from;
@@ -596,6 +602,8 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			trim_fields(layout);
 		if (c < 0)
 			*layout->out++ = ' ';
+		else if (c == '|' && *start == '|' && end[-1] == '|')
+			write_sign(layout, from + 1 < end && from[1] == '|' ? SIMHASH_EMPTY_SIGN : ' ');
 		else if (is_empty_entry(c, place, from, end))
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
 		else if (c < 0x80 && !is_separator(c) &&
@@ -646,7 +654,7 @@ count_opening_bars(const unsigned char *first, const unsigned char *start,
 {
 	Size		opening = first < start ? count_signs('|', first, start) : *first == '|';
 
-	if (opening > 0 && count_signs('|', last, end) > 0)
+	if (opening > 0 && (last[-1] == '|' || count_signs('|', last, end) > 0))
 		return opening - 1;
 	return count_signs('|', Max(start, first + 1), last) > 0 ? opening : 0;
 }
