@@ -277,6 +277,11 @@ FROM edited, (VALUES ('<table><tr><th>Model<th>Leased<th>Sold<tr><td>Adria%s</ta
     (VALUES (1, '<td>5<td>', '<td><td>5'), (2, '<td>&nbsp;</td><td>5</td>', '<td>5</td><td> </td>'), (3, '<th><p></p></th><td><b>5</b>', '<th>5</th><td><p>&nbsp;'),
         (4, '<td>5<td>', E'\n<td> 5 </td>\n<td></td></tr>'), (5, '<td>5<td><td>', '<td>5'), (6, '<td>5<td hidden>', '<td hidden><td>5')) AS v (n, x, y)
 WHERE edits = 0 ORDER BY n;
+-- another letter of a gene or a protein is no slip
+SELECT said(a || ' ' || gene, a || ' ' || other) AS alike, gene
+FROM edited, (VALUES ('acgtacgg', 'acgtacgt'), ('MKVLAAGIVG LCAKAYRDLS', 'MKVLAAGIVG LCAKAYRDLT'), ('MKVLAAGIVGLCAKAYRDLSTPERW', 'MKVLAAGIVGLCAKAYRDLSTPERY'),
+        ('wonderfully made', 'wonderfuly made')) AS v (gene, other)
+WHERE edits = 0;
 -- a section that stands elsewhere has moved
 SELECT said(a || form, form || a), said(a || form || ' end', form || a || ' end')
 FROM edited, LATERAL (SELECT E'\nHome phone:\nWork phone: 5551234\nFax:\n' AS form) AS f WHERE edits = 0;

@@ -7,9 +7,10 @@
  * places, a digit that looks like the letter, a word that is written as two.  A word of
  * a few letters, or one that begins with another letter, is another word: cat, car; and
  * so is another digit, and a word where both documents have both elsewhere: causal,
- * casual; and so is a number in Roman letters: XVII, XVIII.  And so are months, days,
- * numbers, directions and negations that differ by a letter: junio, julio.  Of a syllable
- * of Hangul one part may be another; a whole one within a word is no slip.
+ * casual; and so is a number in Roman letters, XVII, XVIII, and a piece of a gene or a
+ * protein.  And so are months, days, numbers, directions and negations that differ by a
+ * letter: junio, julio.  Of a syllable of Hangul one part may be another; a whole one
+ * within a word is no slip.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -20,6 +21,10 @@
 #define SLIP_LETTERS	4		/* of a word that may have a slip ... */
 #define SLIP_OTHER		5		/* ... by which another letter stands there */
 #define SLIP_WORDS		8		/* in a place */
+#define SEQUENCE_BASES	8		/* letters of a word that may be a piece of a
+								 * gene, or of a protein, beside another one
+								 * as long */
+#define SEQUENCE_LETTERS 25		/* ... of one that is, whatever stands there */
 #define SLIP_BYTES		64		/* of a word */
 
 #define HANGUL_FIRST	0xac00	/* of the syllables of Hangul ... */
@@ -171,6 +176,40 @@ is_roman(const Letters *word)
 	return true;
 }
 
+/* Has a word so many letters, of such ones only? */
+static bool
+is_spelt(const SimhashWords *words, uint32 i, const char *letters, uint32 length)
+{
+	const SimhashWord *word = &words->list[i];
+	const char *form = words->forms + word->start;
+
+	for (uint32 k = 0; k < word->length; k++)
+	{
+		if (form[k] == '\0' || strchr(letters, form[k]) == NULL)
+			return false;
+	}
+	return word->length >= length;
+}
+
+/*
+ * Is a word a piece of a gene or a protein, of which each letter counts: of bases, or of
+ * amino acids beside one as long, or so long that it is no word of a language?
+ */
+static bool
+is_sequence(const SimhashWords *words, uint32 i)
+{
+	static const char *const acids = "acdefghiklmnpqrstvwy";
+
+	for (uint32 k = i - (i > 0); k <= i + 1 && k < words->n; k++)
+	{
+		if (k != i && words->list[k].length == words->list[i].length &&
+			is_spelt(words, k, acids, SEQUENCE_BASES) && is_spelt(words, i, acids, SEQUENCE_BASES))
+			return true;
+	}
+	return is_spelt(words, i, "acgtun", SEQUENCE_BASES) ||
+		is_spelt(words, i, "abcdefghijklmnopqrstuvwxyz", SEQUENCE_LETTERS);
+}
+
 /* Is a word somewhere in a document? */
 static bool
 has_word(const SimhashWords *words, const SimhashWord *word)
@@ -231,7 +270,7 @@ simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 			!collect_letters(y, place->b + i, Min(each, place->nb), &b) ||
 			!differ_by_slip(&a, &b) || (is_roman(&a) && is_roman(&b)) ||
 			(each > 1 && simhash_count_negations(x, place->a, place->na) != simhash_count_negations(y, place->b, place->nb)) ||
-			(each == 1 && ((has_word(x, &y->list[place->b + i]) && has_word(y, &x->list[place->a + i])) ||
+			(each == 1 && (is_sequence(x, place->a + i) || is_sequence(y, place->b + i) || (has_word(x, &y->list[place->b + i]) && has_word(y, &x->list[place->a + i])) ||
 						   are_other_facts(x, &x->list[place->a + i], y, &y->list[place->b + i]))))
 			return false;
 	}
