@@ -277,6 +277,12 @@ FROM edited, (VALUES ('<table><tr><th>Model<th>Leased<th>Sold<tr><td>Adria%s</ta
     (VALUES (1, '<td>5<td>', '<td><td>5'), (2, '<td>&nbsp;</td><td>5</td>', '<td>5</td><td> </td>'), (3, '<th><p></p></th><td><b>5</b>', '<th>5</th><td><p>&nbsp;'),
         (4, '<td>5<td>', E'\n<td> 5 </td>\n<td></td></tr>'), (5, '<td>5<td><td>', '<td>5'), (6, '<td>5<td hidden>', '<td hidden><td>5')) AS v (n, x, y)
 WHERE edits = 0 ORDER BY n;
+-- a line that a sign of comments takes out is another; remarks, heads and tags are not
+SELECT line, said(line || rest, regexp_replace(line, '^(#|;|//|--) ?', '') || rest) AS first, said(rest || line, rest || regexp_replace(line, '^(#|;|//|--) ?', '')) AS last
+FROM edited, unnest(ARRAY['#Port 2222', '# port = 2222', '# port: 2222', ';extension=curl', '//exit(red)', '// free(red);', '// return red;', '--drop red;',
+        '# of it is red', '# Of it: red', '#red', '## port is red', '#red #green', '-- red and green', '// of it;so', '--red', '/red green']) AS line,
+    LATERAL (SELECT E'\nof it\n' || a || E'\n' AS rest) AS r
+WHERE edits = 0;
 -- another letter of a gene or a protein is no slip
 SELECT said(a || ' ' || gene, a || ' ' || other) AS alike, gene
 FROM edited, (VALUES ('acgtacgg', 'acgtacgt'), ('MKVLAAGIVG LCAKAYRDLS', 'MKVLAAGIVG LCAKAYRDLT'), ('MKVLAAGIVGLCAKAYRDLSTPERW', 'MKVLAAGIVGLCAKAYRDLSTPERY'),

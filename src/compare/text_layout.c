@@ -12,7 +12,8 @@
  *	- What stands before the first word of a line, and apart from it, is layout, as
  *	  bullets, heads, leaders of comments, quote marks, bars of tables; so is what
  *	  closes such a line; and a line without a word, as a rule, unless it is an
- *	  operator, a box, or begins with an emoji, a tick or stars.
+ *	  operator, a box, or begins with an emoji, a tick or stars.  But a sign of comments
+ *	  that takes out a line of a program, or of settings, says something.
  *	- So is a run of three equal signs or more, "----", but for a grade, "$$$";
  *	  brackets, quotes, commas and whatever else a sentence is written with; a "*" or
  *	  "_" that has no word on one side, as emphasis; a hyphen between words.
@@ -114,6 +115,20 @@ begins_with_digit(const unsigned char *from, const unsigned char *end)
 	Size		length;
 
 	return from < end && simhash_digit_value(sh_utf8_decode(from, end, &length)) >= 0;
+}
+
+/* The next character that is not ignored; a blank at the end. */
+static int32
+next_character(const unsigned char *from, const unsigned char *end)
+{
+	for (Size length; from < end; from += length)
+	{
+		int32		c = sh_utf8_decode(from, end, &length);
+
+		if (!is_ignored(c))
+			return c;
+	}
+	return ' ';
 }
 
 /* Is it of punctuation that counts: sections, per mille, minutes? */
@@ -236,6 +251,51 @@ is_operator(const unsigned char *from, const unsigned char *end)
 			return false;
 	}
 	return true;
+}
+
+/* Does a line end as a statement does, of three words at most, or behind what is no letter? */
+static bool
+is_statement(const unsigned char *from, const unsigned char *end)
+{
+	Size		words = 0;
+
+	while (end > from && end[-1] <= ' ')
+		end--;
+	if (end - from < 2 || end[-1] != ';')
+		return false;
+	if (end[-2] < 0x80 && !simhash_is_of_word(end[-2]))
+		return true;
+	for (; from < end; words++)
+		from = simhash_skip(simhash_skip(from, end, false), end, true);
+	return words <= 3;
+}
+
+/*
+ * Is a line of a program, or of settings, taken out by a sign of comments: "#port 80",
+ * "# port = 80", "// free(p);"?  Most where a blank follows the sign are remarks, and a
+ * word by itself behind "#" is a tag.
+ */
+static bool
+is_taken_out(const unsigned char *first, const unsigned char *end)
+{
+	Size		signs = (*first == '/' || *first == '-') && end - first > 1 && first[1] == *first ? 2 : 1;
+	const unsigned char *word = simhash_skip(first + signs, end, true);
+	const unsigned char *behind = simhash_skip(word, end, false);
+	const unsigned char *second = simhash_skip(behind, end, true);
+
+	if (signs == 2 && is_statement(word, end))
+		return true;
+	if ((signs == 2 ? *first == '-' : *first != '#' && *first != ';') ||
+		!simhash_is_of_word(next_character(word, end)) || begins_with_digit(word, end))
+		return false;
+	if (second == end)
+		return signs == 2 && word == first + signs;
+	if (*second == '=' || memchr(word, '=', (Size) (behind - word)) != NULL)
+		return true;
+	if (word == first + signs)
+		return *second != '#';
+	return behind[-1] == ':' && *word >= 'a' && *word <= 'z' &&
+		simhash_skip(simhash_skip(second, end, false), end, true) == end;
 }
 
 /* --- signs ------------------------------------------------------------------ */
@@ -441,20 +501,6 @@ write_ascii(Layout *layout, int32 c, Place place)
 		write_pattern(layout, c);	/* no "and" */
 	else
 		write_sign(layout, c);
-}
-
-/* The next character that is not ignored; a blank at the end. */
-static int32
-next_character(const unsigned char *from, const unsigned char *end)
-{
-	for (Size length; from < end; from += length)
-	{
-		int32		c = sh_utf8_decode(from, end, &length);
-
-		if (!is_ignored(c))
-			return c;
-	}
-	return ' ';
 }
 
 /* How many equal characters stand at a place? */
@@ -716,6 +762,8 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 
 			if (plus && (is_item_of('+', first, end) || is_item_of('-', first, end)))
 				write_sign(&layout, *first == '+' ? 0x2795 : 0x2796);
+			if (is_taken_out(first, end))
+				write_pattern(&layout, '#');
 			write_fields(&layout, (tabs ? count_signs('\t', line, first) : 0) + bars);
 			write_signs(&layout, start, last);
 			trim_fields(&layout);
