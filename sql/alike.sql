@@ -249,7 +249,7 @@ INSERT INTO symbols VALUES
     (false, '✅ of it', '❌ of it'), (false, E'- of it\n- done ✅', E'- of it\n- done ❌'), (true, '■ of it', '▪ of it'), (true, '✅ of it', 'of it'),
     (false, 'Hotel Adler ****', 'Hotel Adler ***'), (false, 'found +++ of it', 'found --- of it'), (false, 'a $$$ place', 'a $$$$ place'), (false, 'x >>> 2', 'x <<< 2'),
     (true, '+++ of it +++', 'of it'), (true, 'of it *** so', 'of it so'), (true, 'one --- two', 'one — two'), (false, 'a ★★★ place', 'a ★★★★ place'), (false, 'a €€€ place', 'a €€€€ place'),
-    (false, 'f(x)*2', 'f(x)/2'), (false, 'f(x)-2', 'f(x)/2'), (false, 'a*(b)', 'a/(b)'), (true, 'y(a)/b', 'y(a) / b'), (false, 'x *= 5', 'x /= 5'), (false, 'x |= 5', 'x = 5'),
+    (false, 'f(x)*2', 'f(x)/2'), (false, 'f(x)-2', 'f(x)/2'), (false, 'a*(b)', 'a/(b)'), (true, 'y(a)/b', 'y(a) / b'), (false, 'x *= 5', 'x /= 5'), (false, 'x // 5', 'x / 5'), (true, 'x // 5', 'x 5'), (false, 'x |= 5', 'x = 5'),
     (false, E'[*] red\n[*] of it', E'[ ] red\n[*] of it'), (true, E'[*] red\n[*] of it', E'* red\n* of it'), (false, E'◉ red\n◯ of it', E'◯ red\n◉ of it'),
     (false, E'@@ -1,2 +1 @@\n-\tred\n \tof it', E'@@ -1,2 +1 @@\n \tred\n-\tof it'),
     (false, E'- [x] red\n- [ ] green', E'- [ ] red\n- [x] green'), (false, E'( ) red\n(x) green', E'(x) red\n( ) green'), (true, E'- [x] red', '* [X] red'), (true, '- [ ] red', '- red'),
@@ -300,6 +300,10 @@ SELECT said(string_agg(page || E'\n12' || i || E'\n', '' ORDER BY i), string_agg
        said(string_agg(page || E'\nPage 12' || i || E'\n', '' ORDER BY i), string_agg(page, ' ' ORDER BY i)) AS without,
        said(string_agg(page || ' 12' || i || E'\n', '' ORDER BY i), string_agg(page || ' 34' || i || E'\n', '' ORDER BY i)) AS no_pages
 FROM (SELECT i, (SELECT string_agg('leaf' || chr(96 + i) || chr(96 + j), ' ' ORDER BY j) FROM generate_series(1, 25) AS j) AS page FROM generate_series(1, 9) AS i) AS p;
+-- ... however what is between them is laid out; a statement is none
+SELECT said(string_agg(page || E'\n12' || i || E'\n', '' ORDER BY i), string_agg(replace(page, ' ', E'\n>   ') || E'\n12' || i || E'\n', '' ORDER BY i)) AS paged,
+       said(string_agg(page || page || E'\nreturn ' || i || E';\n', '' ORDER BY i), string_agg(page || page || E'\nreturn ' || i + 1 || E';\n', '' ORDER BY i)) AS returned
+FROM (SELECT i, (SELECT string_agg('leaf' || chr(96 + i) || chr(96 + j), ' ' ORDER BY j) FROM generate_series(1, 15) AS j) AS page FROM generate_series(1, 9) AS i) AS p;
 -- ... but years, and one that is another
 SELECT said(string_agg(page || E'\nJune ' || i || E'\n', '' ORDER BY i), string_agg(page || E'\nJune ' || CASE i WHEN 5 THEN 50 ELSE i END || E'\n', '' ORDER BY i)) AS one,
        said(string_agg(page || E'\n201' || i || E'\n', '' ORDER BY i), string_agg(page || E'\n200' || i || E'\n', '' ORDER BY i)) AS years

@@ -21,7 +21,8 @@
 #define LABEL_DIGITS	6		/* digits of a number of a page or an item */
 #define LABEL_WORDS		3		/* words and numbers of a line of such a
 								 * number */
-#define LABEL_APART		128		/* bytes between the lines of two pages */
+#define LABEL_APART		100		/* bytes of words between the lines of two
+								 * pages */
 #define YEAR_FIRST		1900	/* no numbers of pages */
 #define YEAR_LAST		2100
 
@@ -70,10 +71,10 @@ read_number(const unsigned char *from, const unsigned char *end, int32 *number)
 
 /*
  * Is a line but a number, with a word or two?  Then it is the label of a page, of
- * such words; another number is one of them, as that of all pages.
+ * such words; another number is one of them, as that of all pages.  "return 1;" is none.
  */
 static bool
-read_page(const unsigned char *from, const unsigned char *end, SimhashLabel *label)
+read_page(const unsigned char *from, const unsigned char *end, SimhashLabel * label)
 {
 	int			words = 0;
 	bool		within = false;
@@ -96,6 +97,8 @@ read_page(const unsigned char *from, const unsigned char *end, SimhashLabel *lab
 		found |= behind != NULL;
 		if (behind != NULL)
 			length = (Size) (behind - from);
+		else if (c == ';')
+			return false;
 		else if (!simhash_is_blank(c))
 			label->word = label->word * SH_SCRAMBLE + (uint64) c;
 	}
@@ -104,7 +107,7 @@ read_page(const unsigned char *from, const unsigned char *end, SimhashLabel *lab
 
 /* Does a line begin with the number of an item, "3.", "3)" or "(3)", and have more? */
 static bool
-read_item(const unsigned char *from, const unsigned char *end, SimhashLabel *label)
+read_item(const unsigned char *from, const unsigned char *end, SimhashLabel * label)
 {
 	const unsigned char *behind;
 	const unsigned char *next;
@@ -121,7 +124,7 @@ read_item(const unsigned char *from, const unsigned char *end, SimhashLabel *lab
 
 /* Note the label that a line may have. */
 void
-simhash_note_label(SimhashLabels *labels, const unsigned char *from, const unsigned char *end)
+simhash_note_label(SimhashLabels * labels, const unsigned char *from, const unsigned char *end)
 {
 	SimhashLabel label = {.line = from,.end = end};
 
@@ -132,9 +135,24 @@ simhash_note_label(SimhashLabels *labels, const unsigned char *from, const unsig
 	labels->list[labels->n++] = label;
 }
 
+/* Is there some text in a stretch, however it is laid out? */
+static bool
+are_apart(const unsigned char *from, const unsigned char *end)
+{
+	Size		length;
+
+	for (Size apart = 0; from < end; from += length)
+	{
+		if (simhash_is_of_word(sh_utf8_decode(from, end, &length)) &&
+			(apart += length) >= LABEL_APART)
+			return true;
+	}
+	return false;
+}
+
 /* For each label, whether the last or next one of its kind has the last or next number. */
 void
-simhash_find_counting(SimhashLabels *labels)
+simhash_find_counting(SimhashLabels * labels)
 {
 	SimhashLabel *last[2] = {NULL, NULL};
 
@@ -147,8 +165,7 @@ simhash_find_counting(SimhashLabels *labels)
 		if (before != NULL && before->word == label->word &&
 			(before->number + 1 == label->number ||
 			 (label->item && label->number == before->number && label->number <= 1)) &&
-			(label->item ||
-			 label->line - simhash_skip(before->end, label->line, true) >= LABEL_APART))
+			(label->item || are_apart(before->end, label->line)))
 		{
 			label->first = before->first;
 			if (label->item ? label->first <= 1 : label->number < YEAR_FIRST || label->number > YEAR_LAST)

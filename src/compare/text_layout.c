@@ -376,6 +376,8 @@ lone_sign(int32 c, Place place)
 	if ((c == '*' || c == 0x2020) && (simhash_is_blank(place.before) || place.before == '(') &&
 		(simhash_is_blank(place.behind) || simhash_digit_value(place.behind) >= 0))
 		return c == '*' ? 0x2573 : 0x271d;
+	if (c == '/' && place.behind == '/' && simhash_is_blank(place.before))
+		return 0x2572;			/* a quotient without a fraction */
 	if (is_dash(c) && is_separator(place.before) &&
 		(is_separator(place.behind) || simhash_is_blank(place.behind)))
 		return 0x2500;
