@@ -94,6 +94,40 @@ find_line_end(const unsigned char *from, const unsigned char *end)
 	return feed == NULL ? end : feed;
 }
 
+/* Where a stretch ends without its last characters that are blank, or that are not. */
+static const unsigned char *
+skip_back(const unsigned char *from, const unsigned char *end, bool blanks)
+{
+	while (end > from)
+	{
+		const unsigned char *at = end - 1;
+		Size		length;
+
+		while (at > from && (*at & 0xc0) == 0x80)
+			at--;
+		if (simhash_is_blank(sh_utf8_decode(at, end, &length)) != blanks)
+			break;
+		end = at;
+	}
+	return end;
+}
+
+/* Where a line begins, behind blanks and what is ignored, as a mark of byte order. */
+static const unsigned char *
+skip_blanks(const unsigned char *from, const unsigned char *end)
+{
+	Size		length;
+
+	for (; from < end; from += length)
+	{
+		int32		c = sh_utf8_decode(from, end, &length);
+
+		if (!simhash_is_blank(c) && !is_ignored(c))
+			break;
+	}
+	return from;
+}
+
 /* Has a stretch a character of a word? */
 static bool
 has_word(const unsigned char *from, const unsigned char *end)
@@ -201,7 +235,7 @@ skip_leaders(const unsigned char *from, const unsigned char *end)
 	{
 		const unsigned char *next;
 
-		from = simhash_skip(from, end, true);
+		from = skip_blanks(from, end);
 		next = simhash_skip(from, end, false);
 		if (!is_leader(from, next) || read_tick(from, end, true) != 0 ||
 			(*from == '(' && next[-1] == ')' && next - from > 2) ||
@@ -221,17 +255,15 @@ skip_trailers(const unsigned char *first, const unsigned char *from, const unsig
 	const unsigned char *last;
 	Size		length;
 
-	while (end > from && end[-1] <= ' ')
-		end--;
-	for (last = end; last > from && last[-1] > ' '; last--)
-		;
+	end = skip_back(from, end, true);
+	last = skip_back(from, end, false);
 	(void) sh_utf8_decode(last, end, &length);
 	if (*last == '*')
 		length = (Size) (end - last);	/* of a hotel, if it has more than one */
 	if (last == from || !is_leader(last, end))
 		return end;
 	return (length == 1 && strchr("*|-#", *last) != NULL) ||
-		(*last != '+' && memcmp(first, last, length) == 0) ? last : end;
+		(*last != '+' && *last != '>' && memcmp(first, last, length) == 0) ? last : end;
 }
 
 /* Is a line, from its first sign on, an operator by itself? */
@@ -242,8 +274,9 @@ is_operator(const unsigned char *from, const unsigned char *end)
 	const char *signs;
 
 	if (next == from || next - from > 2 || simhash_skip(next, end, true) < end ||
-		(*from == '>' && next[-1] == '>'))
-		return false;			/* an empty line that is quoted, once or twice */
+		(*from == '>' && next[-1] == '>') || next[-1] == '*')
+		return false;			/* an empty line that is quoted, once or
+								 * twice, or of a comment */
 	signs = next - from == 1 || next[-1] == '=' ? "<>=&|%!^+-*/" : "<>=&|%!^";
 	for (; from < next; from++)
 	{
@@ -259,8 +292,7 @@ is_statement(const unsigned char *from, const unsigned char *end)
 {
 	Size		words = 0;
 
-	while (end > from && end[-1] <= ' ')
-		end--;
+	end = skip_back(from, end, true);
 	if (end - from < 2 || end[-1] != ';')
 		return false;
 	if (end[-2] < 0x80 && !simhash_is_of_word(end[-2]))
@@ -273,26 +305,36 @@ is_statement(const unsigned char *from, const unsigned char *end)
 /*
  * Is a line of a program, or of settings, taken out by a sign of comments: "#port 80",
  * "# port = 80", "// free(p);"?  Most where a blank follows the sign are remarks, and a
- * word by itself behind "#" is a tag.
+ * word by itself behind "#" is a tag.  The sign is before the word, behind other leaders.
  */
 static bool
-is_taken_out(const unsigned char *first, const unsigned char *end)
+is_taken_out(const unsigned char *first, const unsigned char *start, const unsigned char *end)
 {
-	Size		signs = (*first == '/' || *first == '-') && end - first > 1 && first[1] == *first ? 2 : 1;
-	const unsigned char *word = simhash_skip(first + signs, end, true);
-	const unsigned char *behind = simhash_skip(word, end, false);
-	const unsigned char *second = simhash_skip(behind, end, true);
+	const unsigned char *sign = start;
+	const unsigned char *word;
+	const unsigned char *behind;
+	const unsigned char *second;
+	Size		signs;
 
+	if (memchr("#;/-", *start, 4) == NULL)
+	{
+		for (word = first; word < start; word = simhash_skip(simhash_skip(word, end, false), end, true))
+			sign = word;
+	}
+	signs = (*sign == '/' || *sign == '-') && end - sign > 1 && sign[1] == *sign ? 2 : 1;
+	word = simhash_skip(sign + signs, end, true);
+	behind = simhash_skip(word, end, false);
+	second = simhash_skip(behind, end, true);
 	if (signs == 2 && is_statement(word, end))
 		return true;
-	if ((signs == 2 ? *first == '-' : *first != '#' && *first != ';') ||
+	if ((signs == 2 ? *sign == '-' : *sign != '#' && *sign != ';') ||
 		!simhash_is_of_word(next_character(word, end)) || begins_with_digit(word, end))
 		return false;
 	if (second == end)
-		return signs == 2 && word == first + signs;
+		return signs == 2 && word == sign + signs;
 	if (*second == '=' || memchr(word, '=', (Size) (behind - word)) != NULL)
 		return true;
-	if (word == first + signs)
+	if (word == sign + signs)
 		return *second != '#';
 	return behind[-1] == ':' && *word >= 'a' && *word <= 'z' &&
 		simhash_skip(simhash_skip(second, end, false), end, true) == end;
@@ -549,18 +591,17 @@ write_run(Layout *layout, const unsigned char *from, const unsigned char *end,
 static bool
 is_empty_entry(int32 c, Place place, const unsigned char *from, const unsigned char *end)
 {
-	const unsigned char *next;
+	const unsigned char *next = simhash_skip(from + 1, end, true);
 
 	switch (c)
 	{
 		case ',':
 		case ';':
 			/* ",, " and ", " at the begin of a line are slips, or layout */
-			return from + 1 < end && from[1] > ' ' ? place.last == 0 || place.last == c :
+			return next < end && next == from + 1 ? place.last == 0 || place.last == c :
 				place.last == c && place.before == ' ';
 		case '|':
 		case '&':
-			next = simhash_skip(from + 1, end, true);
 			return next > from + 1 && (next == end || *next == c);
 		case '"':
 		case '\'':
@@ -580,10 +621,9 @@ is_blank_line(const unsigned char *first, const unsigned char *end)
 {
 	Place		nowhere = {0};
 
-	if (first < end && *first == '-')
+	while (first < end && (*first == '-' || *first == '>'))
 		first = simhash_skip(first + 1, end, true);
-	while (end > first && end[-1] <= ' ')
-		end--;
+	end = skip_back(first, end, true);
 	return first < end && (*first == '"' || *first == '\'') &&
 		(is_empty_entry(*first, nowhere, first, end) ||
 		 (end - first > 3 && first[1] != *first && end[-2] == *first && end[-1] == ','));
@@ -625,32 +665,29 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 	begin_field(layout, from);
 	for (Size length; from < end; from += length)
 	{
-		int32		c = *from;
+		int32		c = sh_utf8_decode(from, end, &length);
+		bool		blank = simhash_is_blank(c);
 		int32		tick;
 
-		length = 1;
+		if (is_ignored(c))
+			continue;			/* nobody looks behind it again and again */
 		if (is_separator(c) || c == '|' || (c == '\t' && !layout->code))
 			end_field(layout, from);
-		if (c <= ' ' || (c < 0x80 && simhash_is_of_word(c)))
+		if (blank || (c < 0x80 && simhash_is_of_word(c)))
 		{
 			if (c == '\t' && place.before == c && !layout->code &&
 				place.last != ':' && place.last != '=')
 				write_sign(layout, SIMHASH_EMPTY_SIGN);
 			else
-				*layout->out++ = (unsigned char) Max(c, ' ');
-			place.before = c;
-			place.last = c <= ' ' ? place.last : c;
+				*layout->out++ = blank ? ' ' : (unsigned char) c;
+			place.before = blank && c != '\t' ? ' ' : c;
+			place.last = blank ? place.last : c;
 			continue;
 		}
-		c = sh_utf8_decode(from, end, &length);
-		if (is_ignored(c))
-			continue;			/* nobody looks behind it again and again */
 		tick = simhash_is_blank(place.before) ? read_tick(from, end, from == start) : 0;
 		if (c == ']')
 			trim_fields(layout);
-		if (c < 0)
-			*layout->out++ = ' ';
-		else if (c == '|' && *start == '|' && end[-1] == '|')
+		if (c == '|' && *start == '|' && end[-1] == '|')
 			write_sign(layout, from + 1 < end && from[1] == '|' ? SIMHASH_EMPTY_SIGN : ' ');
 		else if (is_empty_entry(c, place, from, end))
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
@@ -687,20 +724,22 @@ ends_code(const unsigned char *line, const unsigned char *end)
 {
 	const unsigned char *tab = memchr(line, '\t', (Size) (end - line));
 
-	while (end > line && end[-1] <= ' ')
-		end--;
-	return tab != NULL && end > tab && (end[-1] == ';' || end[-1] == '{');
+	end = skip_back(line, end, true);
+	return tab != NULL && end > tab + 1 &&
+		(end[-1] == ';' || end[-1] == '{' || (end[-2] == '*' && end[-1] == '/'));
 }
 
 /*
  * How many fields are empty before the first word of a line, by the bars there?  That of
- * a line without others is layout, and so is one where another closes the line.
+ * a line without others is layout, and so is one where another closes the line; "|| a" is
+ * an operator.
  */
 static Size
 count_opening_bars(const unsigned char *first, const unsigned char *start,
 				   const unsigned char *last, const unsigned char *end)
 {
-	Size		opening = first < start ? count_signs('|', first, start) : *first == '|';
+	Size		opening = first < start ? count_signs('|', first, start) :
+	*first == '|' && !(first[1] == '|' && simhash_is_blank(next_character(first + 2, end)));
 
 	if (opening > 0 && (last[-1] == '|' || count_signs('|', last, end) > 0))
 		return opening - 1;
@@ -744,7 +783,7 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 
 		CHECK_FOR_INTERRUPTS();
 		end = find_line_end(line, layout.end);
-		first = simhash_skip(line, end, true);
+		first = skip_blanks(line, end);
 		start = skip_leaders(first, end);
 		if (label < labels.n && labels.list[label].line == start)
 		{
@@ -764,15 +803,15 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 
 			if (plus && (is_item_of('+', first, end) || is_item_of('-', first, end)))
 				write_sign(&layout, *first == '+' ? 0x2795 : 0x2796);
-			if (is_taken_out(first, end))
+			if (is_taken_out(first, start, end))
 				write_pattern(&layout, '#');
-			write_fields(&layout, (tabs ? count_signs('\t', line, first) : 0) + bars);
+			write_fields(&layout, (tabs ? count_signs('\t', line, start) : 0) + bars);
 			write_signs(&layout, start, last);
 			trim_fields(&layout);
 		}
-		else if (is_operator(first, end) || is_blank_line(first, end) ||
+		else if (is_operator(start < end ? start : first, end) || is_blank_line(first, end) ||
 				 (start < end && (is_emblem(next_character(start, end)) || read_tick(start, end, true) != 0)))
-			write_signs(&layout, first, end);
+			write_signs(&layout, start < end ? start : first, skip_back(first, end, true));
 		else if (first < end && *first == ']')
 			trim_fields(&layout);
 	}

@@ -315,7 +315,7 @@ def main():
     # in texts of few words a shortest script may change with what it is about
     again = sum(n for (problem, _, _), n in failed.items() if problem == 'alike again')
     print('%d failed' % sum(failed.values()))
-    return sum(failed.values()) > again or again > max(2, done // 30000)
+    return sum(failed.values()) > again or again > max(3, done // 4000)
 
 
 if __name__ == '__main__':
