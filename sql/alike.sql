@@ -249,7 +249,7 @@ INSERT INTO symbols VALUES
     (false, '✅ of it', '❌ of it'), (false, E'- of it\n- done ✅', E'- of it\n- done ❌'), (true, '■ of it', '▪ of it'), (true, '✅ of it', 'of it'),
     (false, 'Hotel Adler ****', 'Hotel Adler ***'), (false, 'found +++ of it', 'found --- of it'), (false, 'a $$$ place', 'a $$$$ place'), (false, 'x >>> 2', 'x <<< 2'),
     (true, '+++ of it +++', 'of it'), (true, 'of it *** so', 'of it so'), (true, 'one --- two', 'one — two'), (false, 'a ★★★ place', 'a ★★★★ place'), (false, 'a €€€ place', 'a €€€€ place'),
-    (false, 'f(x)*2', 'f(x)/2'), (false, 'f(x)-2', 'f(x)/2'), (false, 'a*(b)', 'a/(b)'), (true, 'y(a)/b', 'y(a) / b'), (false, 'x *= 5', 'x /= 5'), (false, 'x // 5', 'x / 5'), (true, 'x // 5', 'x 5'), (false, 'x |= 5', 'x = 5'),
+    (false, 'f(x)*2', 'f(x)/2'), (false, 'f(x)-2', 'f(x)/2'), (false, 'a*(b)', 'a/(b)'), (true, 'y(a)/b', 'y(a) / b'), (false, 'x *= 5', 'x /= 5'), (false, 'x // 5', 'x / 5'), (true, E'5\n% of it', '5 % of it'), (false, E'5\n% of it', '5 of it'), (true, 'x // 5', 'x 5'), (false, 'x |= 5', 'x = 5'),
     (false, E'[*] red\n[*] of it', E'[ ] red\n[*] of it'), (true, E'[*] red\n[*] of it', E'* red\n* of it'), (false, E'◉ red\n◯ of it', E'◯ red\n◉ of it'),
     (false, E'@@ -1,2 +1 @@\n-\tred\n \tof it', E'@@ -1,2 +1 @@\n \tred\n-\tof it'),
     (false, E'- [x] red\n- [ ] green', E'- [ ] red\n- [x] green'), (false, E'( ) red\n(x) green', E'(x) red\n( ) green'), (true, E'- [x] red', '* [X] red'), (true, '- [ ] red', '- red'),

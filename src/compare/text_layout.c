@@ -128,6 +128,26 @@ skip_blanks(const unsigned char *from, const unsigned char *end)
 	return from;
 }
 
+/* ... or behind "%" of a comment, too: before it is no number, but in another comment. */
+static const unsigned char *
+begin_line(const unsigned char *text, const unsigned char *line, const unsigned char *end)
+{
+	const unsigned char *first = skip_blanks(line, end);
+	const unsigned char *next = first;
+	const unsigned char *before;
+	const unsigned char *other;
+
+	while (next < end && *next == '%')
+		next++;
+	if (next == first || simhash_skip(next, end, true) == next)
+		return first;
+	before = skip_back(text, line, true);
+	for (other = before; other > text &&other[-1] != '\n'; other--)
+		;
+	return other < before && simhash_digit_value(before[-1]) >= 0 &&
+		*skip_blanks(other, before) != '%' ? first : next;
+}
+
 /* Has a stretch a character of a word? */
 static bool
 has_word(const unsigned char *from, const unsigned char *end)
@@ -771,7 +791,7 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 	{
 		end = find_line_end(line, layout.end);
 		layout.code |= ends_code(line, end);
-		simhash_note_label(&labels, skip_leaders(line, end), end);
+		simhash_note_label(&labels, skip_leaders(begin_line(from, line, end), end), end);
 		plus |= is_item_of('+', simhash_skip(line, end, true), end) ||
 			(end - line > 2 && memcmp(line, "@@ ", 3) == 0);
 	}
@@ -783,7 +803,7 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 
 		CHECK_FOR_INTERRUPTS();
 		end = find_line_end(line, layout.end);
-		first = skip_blanks(line, end);
+		first = begin_line(from, line, end);
 		start = skip_leaders(first, end);
 		if (label < labels.n && labels.list[label].line == start)
 		{

@@ -54,6 +54,7 @@ LAYOUTS = {
     'quoted twice': lambda text: lines('>> ', text),
     'boxed': lambda text: '/*\n%s\n */' % lines(' * ', text),
     'lisp': lambda text: lines(';; ', text),
+    'TeX': lambda text: lines('% ', text),
     'fenced': lambda text: '```\n%s\n```' % text,
     'DOS': lambda text: text.replace('\n', '\r\n'),
     'no-break': lambda text: text.replace(' ', '\u00a0'),
