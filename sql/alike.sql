@@ -42,6 +42,8 @@ SELECT x, y FROM edited, (VALUES
     ('el 15 de junio', 'el 15 de julio'), ('em junho', 'em julho'), ('cuesta sesenta euros', 'cuesta setenta euros'), ('på tirsdag', 'på torsdag'), ('в девятый раз', 'в десятый раз'),
     ('في يونيو', 'في يوليو'), ('ביוני', 'ביולי'), ('2024. június 3.', '2024. július 3.'), ('tizenhat napja', 'tizenhét napja'), ('den femtonde', 'den femtionde'),
     ('standardowe wejście', 'standardowe wyjście'), ('ввод данных', 'вывод данных'), ('wpłata gotówki', 'wypłata gotówki'), ('Anreise am Montag', 'Abreise am Montag'), ('Aufgabe', 'Ausgabe'), ('vstup dat', 'výstup dat'), ('ieeja', 'izeja'),
+    ('тридцать рублей', 'тридцать пять рублей'), ('treinta euros', 'treinta y cinco euros'), ('soixante euros', 'soixante-dix euros'), ('yirmi gün', 'yirmi beş gün'), ('dwadzieścia dni', 'dwadzieścia pięć dni'), ('a cup of it', 'half a cup of it'), ('une livre', 'une demi-livre'),
+    ('ร้านเปิด', 'ร้านปิด'), ('เขาได้มา', 'เขาไม่ได้มา'), ('#ifdef TOWN', '#ifndef TOWN'), ('employer pays', 'employee pays'), ('au-dessus', 'au-dessous'), ('abduction', 'adduction'), ('[ -f door ]', '[ ! -f door ]'), ('if grep it', 'if ! grep it'), ('-A INPUT -s door', '-A INPUT ! -s door'),
     ('viento del noreste', 'viento del noroeste'), ('cihaz çalışıyor', 'cihaz çalışmıyor'), ('cihaz işləyir', 'cihaz işləmir'), ('نامه را نوشت', 'نامه را ننوشت'), ('수입하였습니다', '수출하였습니다'), ('parolanız', 'parolasız'), ('금액은 백이십만원입니다', '금액은 백오십만원입니다'), ('열여섯번째로', '열다섯번째로'), ('arkitekturberoende', 'arkitekturoberoende'),
     ('Louis XVII of France', 'Louis XVIII of France'), ('au XVIIe siècle', 'au XVIIIe siècle'),
     (E'\n- HIV: +\n', E'\n- HIV: -\n'), (E'\n+ HIV: +\n', E'\n+ HIV: -\n'), (E'\n.. tree::\n  :deep: red\n', E'\n.. tree\n  :deep: red\n'), (E'\n* Thai $\n', E'\n* Thai $$$\n'), (E'\n> prices ↑\n', E'\n> prices ↓\n'), (E'\n# Adria **\n', E'\n# Adria ****\n'), (E'\n| Adria | 5 | - | - |\n', E'\n| Adria | - | - | 5 |\n'),
@@ -236,6 +238,8 @@ INSERT INTO symbols VALUES
     (false, 'return -a;', 'return a;'), (false, 'costs .5', 'costs 5'), (false, '2001:db8::1:0', '2001:db8:1::0'),
     (false, 'ann_smith', 'ann.smith'), (false, '5′ long', '5″ long'), (false, '§ 5', '¶ 5'), (false, '5‰ of', '5 of'),
     (true, 'Really?!—So it is...', 'Really, so it is'),
+    (true, 'by <ann@example.org>', 'by ann@example.org'), (true, '<http://a.org/b_c=5#d>', 'http://a.org/b c 5 d'), (false, 'x<y, it', 'x y it'), (false, 'http://a.org c=5', 'http://a.org c 5'),
+    (true, 'Oui ! Non ! So', 'Oui! Non! So'), (true, U&'\0435\0308\0436 it', 'ёж it'), (true, 'read it →', 'read it'), (false, 'door → it', 'door ← it'),
     (false, 'قیمت ۱۰۰', 'قیمت ۹۰۰'), (false, 'मूल्य १००', 'मूल्य १०१'),
     (true, 'it´s so', 'it''s so'), (true, 'COVID-19 cases', 'COVID 19 cases'), (true, 'covid19 cases', 'COVID19 cases'),
     (true, 'Free and equal', 'FREE AND EQUAL'), (true, 'Free, and equal.', 'Free and equal'),
@@ -308,6 +312,8 @@ FROM (SELECT i, (SELECT string_agg('leaf' || chr(96 + i) || chr(96 + j), ' ' ORD
 SELECT said(string_agg(page || E'\nJune ' || i || E'\n', '' ORDER BY i), string_agg(page || E'\nJune ' || CASE i WHEN 5 THEN 50 ELSE i END || E'\n', '' ORDER BY i)) AS one,
        said(string_agg(page || E'\n201' || i || E'\n', '' ORDER BY i), string_agg(page || E'\n200' || i || E'\n', '' ORDER BY i)) AS years
 FROM (SELECT i, (SELECT string_agg('leaf' || chr(96 + i) || chr(96 + j), ' ' ORDER BY j) FROM generate_series(1, 25) AS j) AS page FROM generate_series(1, 9) AS i) AS p;
+-- Russian is written with ё or without
+SELECT said(a || ' её ёж', a || ' ее еж') FROM edited WHERE edits = 0;
 -- a number in words is none for a slip of another
 SELECT said(a || ' eighty left', a || ' eight left'), said(a || ' sixty left', a || ' sixth left') FROM edited WHERE edits = 0;
 -- rows of a table count up, too, and so do lines one below the other

@@ -36,12 +36,13 @@ static const char negations[] =
 " 없다 없는 없습니다 없음 않다 않는 않습니다 않음 아니다 아닙니다 아닌 नाह\u0940 गैर નથ\u0ac0 ਨਹ\u0a40ਂ இல்லை లేదు కాదు ಅಲ್ಲ അല്ല "
 " عدم غیر بغیر بی בלתי אי bất vô tiada deyil emas емес жоқ биш ekki minus минус "
 " אינו אינה אינם אינן אינך איננו ಇಲ್ಲ ഇല്ല değildir nein nee nej "
+" half halbe halben halber halbes demi demie mezzo mezza meia halv halva halvt halve pół půl fél yarım пол половина половину نصف نیم आधा आधे חצי "
 " 不 没 沒 未 非 无 無 勿 否 莫 禁 毋 甭 半 ";
 
 /* Two words that negate together: "w/o", and in Japanese, whose kana are words each. */
 static const char *const negating_pairs[][2] = {
 	{" な ", " い か く け し "}, {" せ ", " ん "}, {" ナ ", " シ "}, {" ノ ", " ン "}, {" 抜 ", " き "},
-	{" 请 請 您 你 万 萬 ", " 别 別 "}, {" w ", " o out "}
+	{" 请 請 您 你 万 萬 ", " 别 別 "}, {" w ", " o out "}, {" ไ ", " ม "}, {" \u0e40 ", " ป "}
 };
 
 /*
@@ -64,6 +65,19 @@ static const char numerals[] =
 " שתי שני שלושה שלוש ארבעה ארבע חמישה חמש שישה שש שבעה שבע שמונה תשעה תשע "
 " ثلاثة ثلاث أربعة أربع خمسة خمس ستة سبعة سبع ثمانية تسعة تسع दो त\u0940न चार पाँच पांच छह सात आठ नौ दस "
 " 두 세 네 다섯 여섯 일곱 여덟 아홉 \u3007 零 \u4e00 二 两 兩 三 四 五 六 七 八 九 廿 卅 "
+" trente quarante cinquante soixante septante nonante vingts cents veinte treinta cuarenta cincuenta sesenta setenta "
+" ochenta noventa doscientos doscientas trescientos trescientas cuatrocientos cuatrocientas quinientos quinientas seiscientos "
+" setecientos setecientas ochocientos novecientos vinte trinta quarenta cinquenta sessenta oitenta "
+" noventa cem cento duzentos trezentos quatrocentos quinhentos duecento trecento quattrocento cinquecento "
+" dwadzieścia dwudziestu trzydzieści trzydziestu czterdzieści czterdziestu pięćdziesiąt sześćdziesiąt siedemdziesiąt "
+" osiemdziesiąt dziewięćdziesiąt dwieście trzysta czterysta dvacet třicet čtyřicet padesát šedesát "
+" sedmdesát osmdesát devadesát dvadsať tridsať dvadeset trideset četrdeset pedeset šezdeset šestdeset "
+" otuz kırk elli altmış yetmiş seksen doksan yüz yirmi douăzeci treizeci patruzeci cincizeci șaizeci șaptezeci optzeci nouăzeci sută sute "
+" двадцать двадцати т\u0440идцать т\u0440идцати со\u0440ок пятьдесят шестьдесят семьдесят восемьдесят девяносто сто двести т\u0440иста "
+" четы\u0440еста пятьсот шестьсот семьсот восемьсот девятьсот двадцять т\u0440идцять шістдесят сімдесят вісімдесят двісті "
+" двадесет т\u0440идесет чети\u0440идесет \u043fетдесет шестдесет седемдесет осемдесет деветдесет είκοσι τριάντα σαράντα \u03c0ενήντα εξήντα εβδομήντα ογδόντα ενενήντα εκατόν εκατό "
+" mươi puluh belas száz húsz tjugo trettio fyrtio femtio sextio sjuttio åttio nittio tjue tretti "
+" بیست سی چهل پنجاه شصت هفتاد هشتاد نود صد مئة مائة عشرون عشرين ثلاثون ثلاثين עשרים שלושים ארבעים חמישים שישים שבעים שמונים תשעים מאה "
 " 壹 贰 貳 弐 叁 參 参 肆 伍 陆 陸 柒 捌 玖 ";
 static const char multipliers[] =
 " hundred thousand million billion trillion tausend million millionen mio milliarde "

@@ -39,8 +39,9 @@ kind_of(const unsigned char *from, const unsigned char *end)
 	if (kind == SH_SYMBOL || kind == SH_SEPARATOR)
 		return c == '%' || c == '&' || utf8proc_category(c) == UTF8PROC_CATEGORY_SC ?
 			SIMHASH_UNIT :
-			c >= 0x80 && (c < 0x2800 || c > 0x28ff) &&
-			utf8proc_category(c) == UTF8PROC_CATEGORY_SO ?
+			c == 0x2190 || c == 0x2192 ||	/* as in "read more →" */
+			(c >= 0x80 && (c < 0x2800 || c > 0x28ff) &&
+			 utf8proc_category(c) == UTF8PROC_CATEGORY_SO) ?
 			SIMHASH_SOFT_SIGN : SIMHASH_SIGN;
 	for (; from < end; from += length)
 	{

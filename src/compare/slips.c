@@ -57,11 +57,14 @@ static const char *const other_facts[][2] = {
 	/* in and out, on and off, west and east */
 	{"^вы", "^в"}, {"^ви", "^в"}, {"^wy", "^w"}, {"^vý", "^v"}, {"^ie", "^iz"}, {"^an", "^ab"},
 	{"^an", "^av"}, {"^auf", "^aus"}, {"oest", "est"}, {"^sub", "^sup"},
+	{"^abd", "^add"}, {"dessus", "dessous"}, {"ureter", "urethr"},
+	/* who gives and who gets: employer, employee */
+	{"yer", "yee"}, {"iner", "inee"},
 	/* negations */
 	{"mıyor", "ıyor"}, {"miyor", "iyor"}, {"muyor", "uyor"}, {"müyor", "üyor"}, {"mır", "ır"},
 	{"mir", "ir"}, {"mur", "ur"}, {"mür", "ür"}, {"mır", "yır"}, {"mir", "yir"}, {"mur", "yur"},
 	{"mür", "yür"}, {"sız", "nız"}, {"siz", "niz"}, {"suz", "nuz"}, {"süz", "nüz"},
-	{"obero", "bero"}, {"^نن", "^ن"}, {"^oo", "^o"}, {"^uu", "^u"}
+	{"obero", "bero"}, {"^ifn", "^if"}, {"^نن", "^ن"}, {"^oo", "^o"}, {"^uu", "^u"}
 };
 
 /* Letters of some words, one after the other. */

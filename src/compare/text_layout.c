@@ -17,7 +17,8 @@
  *	- So is a run of three equal signs or more, "----", but for a grade, "$$$";
  *	  brackets, quotes, commas and whatever else a sentence is written with; a "*" or
  *	  "_" that has no word on one side, as emphasis; a hyphen between words.
- *	- So are numbers of pages and of items, which count up (text_labels.c).
+ *	- So are numbers of pages and of items, which count up (text_labels.c); angle brackets
+ *	  of addresses, and "=", "_", "#" and "~" in those of the web.
  *	- What is left means something: operators, signs of currencies, "-" before a
  *	  number or a word, "!" that negates, "." before a digit, "_" and "#" within names.
  *	  Other symbols, as emoji, a tick, a bar of a table, and a dash or a slash by
@@ -52,6 +53,7 @@ typedef struct Layout
 	const unsigned char *field; /* of a line, with a separator or a quote
 								 * before it */
 	const unsigned char *said;	/* ... what is written of it */
+	const unsigned char *address;	/* where the last one ends */
 } Layout;
 
 /* The character before or behind a place, or a blank. */
@@ -128,9 +130,13 @@ skip_blanks(const unsigned char *from, const unsigned char *end)
 	return from;
 }
 
-/* ... or behind "%" of a comment, too: before it is no number, but in another comment. */
+/*
+ * ... or behind "%" of a comment, too, as the line before or behind it has, or as it has
+ * no other line beside it; before the first is no number.
+ */
 static const unsigned char *
-begin_line(const unsigned char *text, const unsigned char *line, const unsigned char *end)
+begin_line(const unsigned char *text, const unsigned char *line, const unsigned char *end,
+		   const unsigned char *last)
 {
 	const unsigned char *first = skip_blanks(line, end);
 	const unsigned char *next = first;
@@ -144,8 +150,12 @@ begin_line(const unsigned char *text, const unsigned char *line, const unsigned 
 	before = skip_back(text, line, true);
 	for (other = before; other > text &&other[-1] != '\n'; other--)
 		;
-	return other < before && simhash_digit_value(before[-1]) >= 0 &&
-		*skip_blanks(other, before) != '%' ? first : next;
+	if (other < before && *skip_blanks(other, before) == '%')
+		return next;
+	if (other < before && simhash_digit_value(before[-1]) >= 0)
+		return first;
+	other = skip_blanks(end, last);
+	return (other < last ? *other == '%' : before == text) ? next : first;
 }
 
 /* Has a stretch a character of a word? */
@@ -497,6 +507,20 @@ means_something(int32 c, Place place)
 	return false;
 }
 
+/* Does a "!" before a blank negate, as in "if ! test", "[ ! -f x ]", not as in "Oui ! Non"? */
+static bool
+negates_behind_blank(const unsigned char *start, const unsigned char *from,
+					 const unsigned char *end, Place place)
+{
+	const unsigned char *next = simhash_skip(from + 1, end, true);
+	const unsigned char *before = skip_back(start, from, true);
+
+	return *from == '!' && next > from + 1 && end - next > 1 && *next != ')' &&
+		((place.last > ' ' && place.last < 0x80 && strchr("[(&|", place.last) != NULL) ||
+		 (*next == '-' && simhash_is_of_word(next[1])) ||
+		 (before < from && before - start > 1 && memcmp(before - 2, "if", 2) == 0));
+}
+
 /* Write a character that is not of ASCII, if it says something. */
 static void
 write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Place place)
@@ -507,6 +531,13 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 	if (value >= 0 && value < 10)
 	{
 		*layout->out++ = '0' + value;
+		return;
+	}
+	if (c == 0x401 || c == 0x451 || (c == 0x308 && (place.before == 0x415 || place.before == 0x435)))
+	{
+		/* Russian is written with ё or without */
+		if (c != 0x308)
+			layout->out += utf8proc_encode_char(c == 0x401 ? 0x415 : 0x435, layout->out);
 		return;
 	}
 	if (simhash_is_of_word(c))
@@ -649,6 +680,32 @@ is_blank_line(const unsigned char *first, const unsigned char *end)
 		 (end - first > 3 && first[1] != *first && end[-2] == *first && end[-1] == ','));
 }
 
+/*
+ * Where an address ends that begins at a place: "https://...", from its colon on, or one
+ * in angle brackets, "<ann@example.org>", which are layout; or the place.
+ */
+static const unsigned char *
+find_address_end(const unsigned char *from, const unsigned char *end)
+{
+	const unsigned char *at = from + 1;
+	bool		found = *from == ':';
+
+	if (end - from < 4 || (found && memcmp(from, "://", 3) != 0) || (!found && *from != '<'))
+		return from;
+	for (; at < end && *at > ' ' && *at < 0x80 && strchr("<>\"')]}|", *at) == NULL; at++)
+		found |= (*at == '@' && simhash_is_of_word(at[-1])) || (*at == ':' && end - at > 3 && memcmp(at, "://", 3) == 0);
+	return *from == ':' ? at : found && at < end && *at == '>' ? at + 1 : from;
+}
+
+/* Is a sign one of an address, where it says nothing? */
+static bool
+is_of_address(Layout *layout, const unsigned char *from, const unsigned char *end)
+{
+	if (from >= layout->address)
+		layout->address = find_address_end(from, end);
+	return from < layout->address && *from < 0x80 && strchr("<>=_#~", *from) != NULL;
+}
+
 /* Begin a field of a line, with the separator before it. */
 static void
 begin_field(Layout *layout, const unsigned char *from)
@@ -707,7 +764,9 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		tick = simhash_is_blank(place.before) ? read_tick(from, end, from == start) : 0;
 		if (c == ']')
 			trim_fields(layout);
-		if (c == '|' && *start == '|' && end[-1] == '|')
+		if (is_of_address(layout, from, end))
+			*layout->out++ = ' ';
+		else if (c == '|' && *start == '|' && end[-1] == '|')
 			write_sign(layout, from + 1 < end && from[1] == '|' ? SIMHASH_EMPTY_SIGN : ' ');
 		else if (is_empty_entry(c, place, from, end))
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
@@ -724,8 +783,8 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			int32		lone;
 
 			place.behind = next_character(from + length, end);
-			lone = from + length < end || from == start || is_separator(place.before) ?
-				lone_sign(c, place) : 0;
+			lone = negates_behind_blank(start, from, end, place) ? c :
+				from + length < end || from == start || is_separator(place.before) ? lone_sign(c, place) : 0;
 			if (lone != 0)
 				write_sign(layout, lone);
 			else if (c >= 0x80)
@@ -791,7 +850,7 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 	{
 		end = find_line_end(line, layout.end);
 		layout.code |= ends_code(line, end);
-		simhash_note_label(&labels, skip_leaders(begin_line(from, line, end), end), end);
+		simhash_note_label(&labels, skip_leaders(begin_line(from, line, end, layout.end), end), end);
 		plus |= is_item_of('+', simhash_skip(line, end, true), end) ||
 			(end - line > 2 && memcmp(line, "@@ ", 3) == 0);
 	}
@@ -803,7 +862,7 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 
 		CHECK_FOR_INTERRUPTS();
 		end = find_line_end(line, layout.end);
-		first = begin_line(from, line, end);
+		first = begin_line(from, line, end, layout.end);
 		start = skip_leaders(first, end);
 		if (label < labels.n && labels.list[label].line == start)
 		{
