@@ -507,14 +507,20 @@ means_something(int32 c, Place place)
 	return false;
 }
 
-/* Does a "!" before a blank negate, as in "if ! test", "[ ! -f x ]", not as in "Oui ! Non"? */
+/*
+ * Does a "!" before a blank negate, as in "if ! test", "[ ! -f x ]", not as in "Oui ! Non";
+ * or a "-" behind an amount, "5.00-"?
+ */
 static bool
-negates_behind_blank(const unsigned char *start, const unsigned char *from,
+negates_beside_blank(const unsigned char *start, const unsigned char *from,
 					 const unsigned char *end, Place place)
 {
 	const unsigned char *next = simhash_skip(from + 1, end, true);
 	const unsigned char *before = skip_back(start, from, true);
 
+	if (*from == '-')
+		return (next > from + 1 || next == end) && from - start > 3 && (from[-3] == '.' || from[-3] == ',') &&
+			begins_with_digit(from - 4, from) && begins_with_digit(from - 2, from) && begins_with_digit(from - 1, from);
 	return *from == '!' && next > from + 1 && end - next > 1 && *next != ')' &&
 		((place.last > ' ' && place.last < 0x80 && strchr("[(&|", place.last) != NULL) ||
 		 (*next == '-' && simhash_is_of_word(next[1])) ||
@@ -692,8 +698,14 @@ find_address_end(const unsigned char *from, const unsigned char *end)
 
 	if (end - from < 4 || (found && memcmp(from, "://", 3) != 0) || (!found && *from != '<'))
 		return from;
-	for (; at < end && *at > ' ' && *at < 0x80 && strchr("<>\"')]}|", *at) == NULL; at++)
-		found |= (*at == '@' && simhash_is_of_word(at[-1])) || (*at == ':' && end - at > 3 && memcmp(at, "://", 3) == 0);
+	for (Size length = 1; at < end && *at > ' ' && strchr("<>\"')]}|", *at) == NULL; at += length)
+	{
+		int32		c = sh_utf8_decode(at, end, &length);
+
+		if (c < 0 || (c >= 0x80 && !simhash_is_of_word(c) && !is_ignored(c)))
+			break;
+		found |= (c == '@' && simhash_is_of_word(at[-1])) || (c == ':' && end - at > 3 && memcmp(at, "://", 3) == 0);
+	}
 	return *from == ':' ? at : found && at < end && *at == '>' ? at + 1 : from;
 }
 
@@ -783,7 +795,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			int32		lone;
 
 			place.behind = next_character(from + length, end);
-			lone = negates_behind_blank(start, from, end, place) ? c :
+			lone = negates_beside_blank(start, from, end, place) ? c :
 				from + length < end || from == start || is_separator(place.before) ? lone_sign(c, place) : 0;
 			if (lone != 0)
 				write_sign(layout, lone);
