@@ -35,7 +35,8 @@
 
 #include "port/pg_bitutils.h"
 
-#define STEP_BLOCKS		8		/* of 64 words, that another step takes as long as */
+#define STEP_BLOCKS		8		/* of 64 words, that another step takes as
+								 * long as */
 
 /* Where a word stands among 64 of a list. */
 typedef struct Match
@@ -50,7 +51,8 @@ typedef struct Match
 typedef struct Matches
 {
 	uint32		last_slot;
-	uint32	   *slots;			/* by hashes: the first match; 0 in an empty one */
+	uint32	   *slots;			/* by hashes: the first match; 0 in an empty
+								 * one */
 	Match	   *list;			/* from 1 on */
 } Matches;
 
@@ -348,7 +350,7 @@ order_places(Alignment *align)
 	{
 		SimhashDifference next = list[i];
 		uint32		words = next.na - count_soft(align->a + next.a, next.na) +
-			next.nb - count_soft(align->b + next.b, next.nb);
+		next.nb - count_soft(align->b + next.b, next.nb);
 
 		while (n > 0)
 		{

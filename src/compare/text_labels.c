@@ -74,7 +74,7 @@ read_number(const unsigned char *from, const unsigned char *end, int32 *number)
  * such words; another number is one of them, as that of all pages.  "return 1;" is none.
  */
 static bool
-read_page(const unsigned char *from, const unsigned char *end, SimhashLabel * label)
+read_page(const unsigned char *from, const unsigned char *end, SimhashLabel *label)
 {
 	int			words = 0;
 	bool		within = false;
@@ -107,7 +107,7 @@ read_page(const unsigned char *from, const unsigned char *end, SimhashLabel * la
 
 /* Does a line begin with the number of an item, "3.", "3)" or "(3)", and have more? */
 static bool
-read_item(const unsigned char *from, const unsigned char *end, SimhashLabel * label)
+read_item(const unsigned char *from, const unsigned char *end, SimhashLabel *label)
 {
 	const unsigned char *behind;
 	const unsigned char *next;
@@ -124,7 +124,7 @@ read_item(const unsigned char *from, const unsigned char *end, SimhashLabel * la
 
 /* Note the label that a line may have. */
 void
-simhash_note_label(SimhashLabels * labels, const unsigned char *from, const unsigned char *end)
+simhash_note_label(SimhashLabels *labels, const unsigned char *from, const unsigned char *end)
 {
 	SimhashLabel label = {.line = from,.end = end};
 
@@ -152,7 +152,7 @@ are_apart(const unsigned char *from, const unsigned char *end)
 
 /* For each label, whether the last or next one of its kind has the last or next number. */
 void
-simhash_find_counting(SimhashLabels * labels)
+simhash_find_counting(SimhashLabels *labels)
 {
 	SimhashLabel *last[2] = {NULL, NULL};
 

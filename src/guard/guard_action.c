@@ -76,7 +76,11 @@ is_control(const char *at, int length)
 			return true;
 		utf8proc_iterate(utf8, -1, &c);
 	}
-	/* Zl, Zp, Cc, Cf, Cs and Co are the last ones; a few letters and marks are ignorable. */
+
+	/*
+	 * Zl, Zp, Cc, Cf, Cs and Co are the last ones; a few letters and marks
+	 * are ignorable.
+	 */
 	return utf8proc_category(c) >= UTF8PROC_CATEGORY_ZL ||
 		utf8proc_get_property(c)->ignorable;
 }

@@ -45,8 +45,9 @@ simhash_removal_begin(Removal *removal)
 	removal->level = NewGUCNestLevel();
 
 	/*
-	 * Nothing here is worth compiling.  Comments of logs quote one way.  Columns are
-	 * compared as texts, which must not be those of other numbers.
+	 * Nothing here is worth compiling.  Comments of logs quote one way.
+	 * Columns are compared as texts, which must not be those of other
+	 * numbers.
 	 */
 	simhash_set("jit", "off", GUC_ACTION_SAVE);
 	simhash_set("quote_all_identifiers", "off", GUC_ACTION_SAVE);
