@@ -15,8 +15,8 @@
 
 /*
  * Words that negate, of languages with many speakers, between blanks, as they are once
- * folded; "t" is that of "can't", "n" of "n'est".  So does 半, which makes another time of
- * 5点 without a number beside it.
+ * folded; "t" is that of "can't", "n" of "n'est".  So do words that halve, and 半, which
+ * makes another time of 5点 without a number beside it.
  */
 static const char negations[] =
 "  not no non never without cannot t nor neither none nothing nowhere unable lacks denies dont doesnt didnt "
@@ -36,7 +36,8 @@ static const char negations[] =
 " 없다 없는 없습니다 없음 않다 않는 않습니다 않음 아니다 아닙니다 아닌 नाह\u0940 गैर નથ\u0ac0 ਨਹ\u0a40ਂ இல்லை లేదు కాదు ಅಲ್ಲ അല്ല "
 " عدم غیر بغیر بی בלתי אי bất vô tiada deyil emas емес жоқ биш ekki minus минус "
 " אינו אינה אינם אינן אינך איננו ಇಲ್ಲ ഇല്ല değildir nein nee nej "
-" չի չէ չեն չեմ չկա ոչ առանց wala nid ddim half halbe halben halber halbes demi demie mezzo mezza meia halv halva halvt halve pół půl fél yarım пол половина половину نصف نیم आधा आधे חצי "
+" չի չէ չեն չեմ չկա ոչ առանց wala nid ddim "
+" half halbe halben halber halbes demi demie mezzo mezza meia halv halva halvt halve pół půl fél yarım пол половина половину نصف نیم आधा आधे חצי "
 " 不 没 沒 未 非 无 無 勿 否 莫 禁 毋 甭 半 ";
 
 /* Two words that negate together: "w/o", and in Japanese, whose kana are words each. */

@@ -24,6 +24,17 @@ typedef struct WordReading
 	int			omitted;		/* kinds of words that are left out */
 } WordReading;
 
+/*
+ * Does a symbol count only for another one: emoji and the like, and arrows as in
+ * "read more →", but no pattern of Braille, which stands for a sign that counts?
+ */
+static bool
+is_soft(int32 c)
+{
+	return c == 0x2190 || c == 0x2192 ||
+		(c >= 0x80 && (c < 0x2800 || c > 0x28ff) && utf8proc_category(c) == UTF8PROC_CATEGORY_SO);
+}
+
 /* What is a token? */
 static SimhashWordKind
 kind_of(const unsigned char *from, const unsigned char *end)
@@ -38,11 +49,7 @@ kind_of(const unsigned char *from, const unsigned char *end)
 		return SIMHASH_EMPTY;
 	if (kind == SH_SYMBOL || kind == SH_SEPARATOR)
 		return c == '%' || c == '&' || utf8proc_category(c) == UTF8PROC_CATEGORY_SC ?
-			SIMHASH_UNIT :
-			c == 0x2190 || c == 0x2192 ||	/* as in "read more →" */
-			(c >= 0x80 && (c < 0x2800 || c > 0x28ff) &&
-			 utf8proc_category(c) == UTF8PROC_CATEGORY_SO) ?
-			SIMHASH_SOFT_SIGN : SIMHASH_SIGN;
+			SIMHASH_UNIT : is_soft(c) ? SIMHASH_SOFT_SIGN : SIMHASH_SIGN;
 	for (; from < end; from += length)
 	{
 		length = 1;

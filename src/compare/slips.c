@@ -202,11 +202,12 @@ static bool
 is_sequence(const SimhashWords *words, uint32 i)
 {
 	static const char *const acids = "acdefghiklmnpqrstvwy";
+	bool		acid = is_spelt(words, i, acids, SEQUENCE_BASES);
 
-	for (uint32 k = i - (i > 0); k <= i + 1 && k < words->n; k++)
+	for (uint32 k = i - (i > 0); acid && k <= i + 1 && k < words->n; k++)
 	{
 		if (k != i && words->list[k].length == words->list[i].length &&
-			is_spelt(words, k, acids, SEQUENCE_BASES) && is_spelt(words, i, acids, SEQUENCE_BASES))
+			is_spelt(words, k, acids, SEQUENCE_BASES))
 			return true;
 	}
 	return is_spelt(words, i, "acgtun", SEQUENCE_BASES) ||
@@ -273,7 +274,8 @@ simhash_are_slips(const SimhashWords *x, const SimhashWords *y,
 			!collect_letters(y, place->b + i, Min(each, place->nb), &b) ||
 			!differ_by_slip(&a, &b) || (is_roman(&a) && is_roman(&b)) ||
 			(each > 1 && simhash_count_negations(x, place->a, place->na) != simhash_count_negations(y, place->b, place->nb)) ||
-			(each == 1 && (is_sequence(x, place->a + i) || is_sequence(y, place->b + i) || (has_word(x, &y->list[place->b + i]) && has_word(y, &x->list[place->a + i])) ||
+			(each == 1 && ((has_word(x, &y->list[place->b + i]) && has_word(y, &x->list[place->a + i])) ||
+						   is_sequence(x, place->a + i) || is_sequence(y, place->b + i) ||
 						   are_other_facts(x, &x->list[place->a + i], y, &y->list[place->b + i]))))
 			return false;
 	}
