@@ -51,7 +51,7 @@ search = ball derivation distance functions group_hash operators source
 weights = cppjieba idf_agg idf_cache idf_type keywords segment tfidf \
 	weighted weighted_agg words
 compare = align describe facts families judge measures read_document \
-	similarity slips text_labels text_layout
+	similarity slips text_labels text_layout text_lines
 fingerprint = arrays bags boilerplate compat_profiles features fingerprint \
 	hashbits_tokens hashes minhash pages passages read_hash shared utf8 wide
 

@@ -13,12 +13,12 @@
  *	  bullets, heads, leaders of comments, quote marks, bars of tables; so is what
  *	  closes such a line; and a line without a word, as a rule, unless it is an
  *	  operator, a box, or begins with an emoji, a tick or stars.  But a sign of comments
- *	  that takes out a line of a program, or of settings, says something.
+ *	  that takes out a line of a program, or of settings, says something (text_lines.c).
  *	- So is a run of three equal signs or more, "----", but for a grade, "$$$";
  *	  brackets, quotes, commas and whatever else a sentence is written with; a "*" or
  *	  "_" that has no word on one side, as emphasis; a hyphen between words.
  *	- So are numbers of pages and of items, which count up (text_labels.c); angle brackets
- *	  of addresses, and "=", "_", "#" and "~" in those of the web.
+ *	  of addresses, "=", "_", "#" and "~" in those of the web, and the dots of a Russian ё.
  *	- What is left means something: operators, signs of currencies, "-" before a
  *	  number or a word, "!" that negates, "." before a digit, "_" and "#" within names.
  *	  Other symbols, as emoji, a tick, a bar of a table, and a dash or a slash by
@@ -53,7 +53,7 @@ typedef struct Layout
 	const unsigned char *field; /* of a line, with a separator or a quote
 								 * before it */
 	const unsigned char *said;	/* ... what is written of it */
-	const unsigned char *address;	/* where the last one ends */
+	const unsigned char *address;	/* where the last address ends */
 } Layout;
 
 /* The character before or behind a place, or a blank. */
@@ -64,13 +64,6 @@ typedef struct Place
 	int32		before;
 	int32		behind;
 } Place;
-
-/* Is a character as if it were not there? */
-static inline bool
-is_ignored(int32 c)
-{
-	return c >= 0x80 && (sh_classify(c) & ~SH_INERT) == SH_IGNORED;
-}
 
 /* Is it a dash, or a minus? */
 static inline bool
@@ -94,280 +87,6 @@ find_line_end(const unsigned char *from, const unsigned char *end)
 	const unsigned char *feed = memchr(from, '\n', (Size) (end - from));
 
 	return feed == NULL ? end : feed;
-}
-
-/* Where a stretch ends without its last characters that are blank, or that are not. */
-static const unsigned char *
-skip_back(const unsigned char *from, const unsigned char *end, bool blanks)
-{
-	while (end > from)
-	{
-		const unsigned char *at = end - 1;
-		Size		length;
-
-		while (at > from && (*at & 0xc0) == 0x80)
-			at--;
-		if (simhash_is_blank(sh_utf8_decode(at, end, &length)) != blanks)
-			break;
-		end = at;
-	}
-	return end;
-}
-
-/* Where a line begins, behind blanks and what is ignored, as a mark of byte order. */
-static const unsigned char *
-skip_blanks(const unsigned char *from, const unsigned char *end)
-{
-	Size		length;
-
-	for (; from < end; from += length)
-	{
-		int32		c = sh_utf8_decode(from, end, &length);
-
-		if (!simhash_is_blank(c) && !is_ignored(c))
-			break;
-	}
-	return from;
-}
-
-/*
- * ... or behind "%" of a comment, too, as the line before or behind it has, or as it has
- * no other line beside it; before the first is no number.
- */
-static const unsigned char *
-begin_line(const unsigned char *text, const unsigned char *line, const unsigned char *end,
-		   const unsigned char *last)
-{
-	const unsigned char *first = skip_blanks(line, end);
-	const unsigned char *next = first;
-	const unsigned char *before;
-	const unsigned char *other;
-
-	while (next < end && *next == '%')
-		next++;
-	if (next == first || simhash_skip(next, end, true) == next)
-		return first;
-	before = skip_back(text, line, true);
-	for (other = before; other > text &&other[-1] != '\n'; other--)
-		;
-	if (other < before && *skip_blanks(other, before) == '%')
-		return next;
-	if (other < before && simhash_digit_value(before[-1]) >= 0)
-		return first;
-	other = skip_blanks(end, last);
-	return (other < last ? *other == '%' : before == text) ? next : first;
-}
-
-/* Has a stretch a character of a word? */
-static bool
-has_word(const unsigned char *from, const unsigned char *end)
-{
-	Size		length;
-
-	for (; from < end; from += length)
-	{
-		if (simhash_is_of_word(sh_utf8_decode(from, end, &length)))
-			return true;
-	}
-	return false;
-}
-
-/* Does a stretch begin with a digit? */
-static bool
-begins_with_digit(const unsigned char *from, const unsigned char *end)
-{
-	Size		length;
-
-	return from < end && simhash_digit_value(sh_utf8_decode(from, end, &length)) >= 0;
-}
-
-/* The next character that is not ignored; a blank at the end. */
-static int32
-next_character(const unsigned char *from, const unsigned char *end)
-{
-	for (Size length; from < end; from += length)
-	{
-		int32		c = sh_utf8_decode(from, end, &length);
-
-		if (!is_ignored(c))
-			return c;
-	}
-	return ' ';
-}
-
-/* Is it of punctuation that counts: sections, per mille, minutes? */
-static inline bool
-is_section(int32 c)
-{
-	return c == 0xa7 || c == 0xb6 || c == 0x66a || (c >= 0x2030 && c <= 0x2037);
-}
-
-/* Is it one of these, or a symbol of a currency, or of mathematics but for arrows? */
-static bool
-is_mark(int32 c)
-{
-	utf8proc_category_t category = utf8proc_category(c);
-
-	return is_section(c) || category == UTF8PROC_CATEGORY_SC ||
-		(category == UTF8PROC_CATEGORY_SM && (c < 0x2190 || c > 0x21ff));
-}
-
-/* --- lines ------------------------------------------------------------------ */
-
-/* Is it a symbol that says something at the begin of a line, too: no bullet? */
-static bool
-is_emblem(int32 c)
-{
-	if (c == 0x2191 || c == 0x2193)
-		return true;
-	if (utf8proc_category(c) != UTF8PROC_CATEGORY_SO || (c >= 0x2500 && c < 0x25a0) ||
-		c == 0x2756 || c == 0x2794 || (c >= 0x2798 && c <= 0x27bf))
-		return false;
-	return c < 0x25a0 || c > 0x25ff ||
-		memchr("\xa0\xa1\xb2\xb3\xbc\xbd\xc9\xcb\xce\xcf\xef", c & 0xff, 11) != NULL;
-}
-
-/* A box that is ticked, or not: "[x]", "[*]", "[ ]", and at the begin of a line "( )"; or 0. */
-static int32
-read_tick(const unsigned char *from, const unsigned char *end, bool begins)
-{
-	const char *mark;
-
-	if (end - from < 3 || from[2] != (*from == '[' ? ']' : ')') ||
-		!(*from == '[' || (*from == '(' && begins)) || (end - from > 3 && from[3] > ' '))
-		return 0;
-	mark = strchr(" xX*", from[1]);
-	return from[1] == '\0' || mark == NULL ? 0 : *mark == ' ' ? 0x2610 : 0x2612;
-}
-
-/* Does a line begin with signs that say what kind of line it is? */
-static bool
-is_leader(const unsigned char *from, const unsigned char *end)
-{
-	Size		length;
-
-	if (from == end || has_word(from, end))
-		return false;
-	for (; from < end && is_ignored(sh_utf8_decode(from, end, &length)); from += length)
-		;
-	if (from < end && *from < 0x80)
-		return strchr("#>*-+/|;~_:.\"'($", *from) != NULL &&
-			!(end - from == 2 && (from[1] == '=' || from[1] == '|'));
-	return from == end || (!is_mark(sh_utf8_decode(from, end, &length)) &&
-						   !is_emblem(sh_utf8_decode(from, end, &length)));
-}
-
-/* Where the first word of a line is, behind blanks and leaders. */
-static const unsigned char *
-skip_leaders(const unsigned char *from, const unsigned char *end)
-{
-	for (;;)
-	{
-		const unsigned char *next;
-
-		from = skip_blanks(from, end);
-		next = simhash_skip(from, end, false);
-		if (!is_leader(from, next) || read_tick(from, end, true) != 0 ||
-			(*from == '(' && next[-1] == ')' && next - from > 2) ||
-			(*from == '$' && begins_with_digit(simhash_skip(next, end, true), end)))
-			return from;
-		from = next;
-	}
-}
-
-/*
- * Where a line ends, before blanks and a sign that closes it, as one that it begins with.
- * Another one at its end says something: "- HIV: +".
- */
-static const unsigned char *
-skip_trailers(const unsigned char *first, const unsigned char *from, const unsigned char *end)
-{
-	const unsigned char *last;
-	Size		length;
-
-	end = skip_back(from, end, true);
-	last = skip_back(from, end, false);
-	(void) sh_utf8_decode(last, end, &length);
-	if (*last == '*')
-		length = (Size) (end - last);	/* of a hotel, if it has more than one */
-	if (last == from || !is_leader(last, end))
-		return end;
-	return (length == 1 && strchr("*|-#", *last) != NULL) ||
-		(*last != '+' && *last != '>' && memcmp(first, last, length) == 0) ? last : end;
-}
-
-/* Is a line, from its first sign on, an operator by itself? */
-static bool
-is_operator(const unsigned char *from, const unsigned char *end)
-{
-	const unsigned char *next = simhash_skip(from, end, false);
-	const char *signs;
-
-	if (next == from || next - from > 2 || simhash_skip(next, end, true) < end ||
-		(*from == '>' && next[-1] == '>') || next[-1] == '*')
-		return false;			/* an empty line that is quoted, once or
-								 * twice, or of a comment */
-	signs = next - from == 1 || next[-1] == '=' ? "<>=&|%!^+-*/" : "<>=&|%!^";
-	for (; from < next; from++)
-	{
-		if (*from >= 0x80 || strchr(signs, *from) == NULL)
-			return false;
-	}
-	return true;
-}
-
-/* Does a line end as a statement does, of three words at most, or behind what is no letter? */
-static bool
-is_statement(const unsigned char *from, const unsigned char *end)
-{
-	Size		words = 0;
-
-	end = skip_back(from, end, true);
-	if (end - from < 2 || end[-1] != ';')
-		return false;
-	if (end[-2] < 0x80 && !simhash_is_of_word(end[-2]))
-		return true;
-	for (; from < end; words++)
-		from = simhash_skip(simhash_skip(from, end, false), end, true);
-	return words <= 3;
-}
-
-/*
- * Is a line of a program, or of settings, taken out by a sign of comments: "#port 80",
- * "# port = 80", "// free(p);"?  Most where a blank follows the sign are remarks, and a
- * word by itself behind "#" is a tag.  The sign is before the word, behind other leaders.
- */
-static bool
-is_taken_out(const unsigned char *first, const unsigned char *start, const unsigned char *end)
-{
-	const unsigned char *sign = start;
-	const unsigned char *word;
-	const unsigned char *behind;
-	const unsigned char *second;
-	Size		signs;
-
-	if (memchr("#;/-", *start, 4) == NULL)
-	{
-		for (word = first; word < start; word = simhash_skip(simhash_skip(word, end, false), end, true))
-			sign = word;
-	}
-	signs = (*sign == '/' || *sign == '-') && end - sign > 1 && sign[1] == *sign ? 2 : 1;
-	word = simhash_skip(sign + signs, end, true);
-	behind = simhash_skip(word, end, false);
-	second = simhash_skip(behind, end, true);
-	if (signs == 2 && is_statement(word, end))
-		return true;
-	if ((signs == 2 ? *sign == '-' : *sign != '#' && *sign != ';') ||
-		!simhash_is_of_word(next_character(word, end)) || begins_with_digit(word, end))
-		return false;
-	if (second == end)
-		return signs == 2 && word == sign + signs;
-	if (*second == '=' || memchr(word, '=', (Size) (behind - word)) != NULL)
-		return true;
-	if (word == sign + signs)
-		return *second != '#';
-	return behind[-1] == ':' && *word >= 'a' && *word <= 'z' &&
-		simhash_skip(simhash_skip(second, end, false), end, true) == end;
 }
 
 /* --- signs ------------------------------------------------------------------ */
@@ -507,24 +226,40 @@ means_something(int32 c, Place place)
 	return false;
 }
 
-/*
- * Does a "!" before a blank negate, as in "if ! test", "[ ! -f x ]", not as in "Oui ! Non";
- * or a "-" behind an amount, "5.00-"?
- */
+/* Is a "-" that of a debit, behind an amount, "5.00-"? */
 static bool
-negates_beside_blank(const unsigned char *start, const unsigned char *from,
-					 const unsigned char *end, Place place)
+is_debit(const unsigned char *start, const unsigned char *from, const unsigned char *end)
 {
 	const unsigned char *next = simhash_skip(from + 1, end, true);
-	const unsigned char *before = skip_back(start, from, true);
 
-	if (*from == '-')
-		return (next > from + 1 || next == end) && from - start > 3 && (from[-3] == '.' || from[-3] == ',') &&
-			begins_with_digit(from - 4, from) && begins_with_digit(from - 2, from) && begins_with_digit(from - 1, from);
-	return *from == '!' && next > from + 1 && end - next > 1 && *next != ')' &&
+	return (next > from + 1 || next == end) && from - start > 3 &&
+		(from[-3] == '.' || from[-3] == ',') && simhash_begins_with_digit(from - 4, from) &&
+		simhash_begins_with_digit(from - 2, from) && simhash_begins_with_digit(from - 1, from);
+}
+
+/* Does a "!" before a blank negate, as in "if ! test", "[ ! -f x ]", not as in "Oui ! Non"? */
+static bool
+negates_apart(const unsigned char *start, const unsigned char *from,
+			  const unsigned char *end, Place place)
+{
+	const unsigned char *next = simhash_skip(from + 1, end, true);
+	const unsigned char *before = simhash_skip_back(start, from, true);
+
+	return next > from + 1 && end - next > 1 && *next != ')' &&
 		((place.last > ' ' && place.last < 0x80 && strchr("[(&|", place.last) != NULL) ||
 		 (*next == '-' && simhash_is_of_word(next[1])) ||
 		 (before < from && before - start > 1 && memcmp(before - 2, "if", 2) == 0));
+}
+
+/* What stands for a sign apart from words that says something there, or 0. */
+static int32
+sign_apart(int32 c, Place place, const unsigned char *start, const unsigned char *from,
+		   Size length, const unsigned char *end)
+{
+	if ((c == '-' && is_debit(start, from, end)) || (c == '!' && negates_apart(start, from, end, place)))
+		return c;
+	return from + length < end || from == start || is_separator(place.before) ?
+		lone_sign(c, place) : 0;
 }
 
 /* Write a character that is not of ASCII, if it says something. */
@@ -567,7 +302,7 @@ write_other(Layout *layout, int32 c, const unsigned char *bytes, Size length, Pl
 	}
 	else if (category == UTF8PROC_CATEGORY_PO || category == UTF8PROC_CATEGORY_PC)
 	{
-		if (is_section(c))
+		if (simhash_is_section(c))
 			write_pattern(layout, c);
 		else if (c == 0xff05)
 			write_sign(layout, '%');
@@ -631,7 +366,7 @@ write_run(Layout *layout, const unsigned char *from, const unsigned char *end,
 	if (*from == '|')
 		write_fields(layout, n - 1);
 	else if ((kind == NULL && !(*from == '-' && n == 3)) ||
-			 simhash_is_of_word(next_character(from + n, end)) ||
+			 simhash_is_of_word(simhash_next_character(from + n, end)) ||
 			 !(simhash_is_blank(place.before) || simhash_digit_value(place.before) >= 0))
 		*layout->out++ = ' ';
 	else
@@ -680,7 +415,7 @@ is_blank_line(const unsigned char *first, const unsigned char *end)
 
 	while (first < end && (*first == '-' || *first == '>'))
 		first = simhash_skip(first + 1, end, true);
-	end = skip_back(first, end, true);
+	end = simhash_skip_back(first, end, true);
 	return first < end && (*first == '"' || *first == '\'') &&
 		(is_empty_entry(*first, nowhere, first, end) ||
 		 (end - first > 3 && first[1] != *first && end[-2] == *first && end[-1] == ','));
@@ -702,7 +437,7 @@ find_address_end(const unsigned char *from, const unsigned char *end)
 	{
 		int32		c = sh_utf8_decode(at, end, &length);
 
-		if (c < 0 || (c >= 0x80 && !simhash_is_of_word(c) && !is_ignored(c)))
+		if (c < 0 || (c >= 0x80 && !simhash_is_of_word(c) && !simhash_is_ignored(c)))
 			break;
 		found |= (c == '@' && simhash_is_of_word(at[-1])) || (c == ':' && end - at > 3 && memcmp(at, "://", 3) == 0);
 	}
@@ -758,7 +493,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		bool		blank = simhash_is_blank(c);
 		int32		tick;
 
-		if (is_ignored(c))
+		if (simhash_is_ignored(c))
 			continue;			/* nobody looks behind it again and again */
 		if (is_separator(c) || c == '|' || (c == '\t' && !layout->code))
 			end_field(layout, from);
@@ -773,7 +508,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 			place.last = blank ? place.last : c;
 			continue;
 		}
-		tick = simhash_is_blank(place.before) ? read_tick(from, end, from == start) : 0;
+		tick = simhash_is_blank(place.before) ? simhash_read_tick(from, end, from == start) : 0;
 		if (c == ']')
 			trim_fields(layout);
 		if (is_of_address(layout, from, end))
@@ -783,7 +518,7 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		else if (is_empty_entry(c, place, from, end))
 			write_sign(layout, SIMHASH_EMPTY_SIGN);
 		else if (c < 0x80 && !is_separator(c) &&
-				 count_equal(from, end) >= (c == '*' && simhash_is_blank(place.before) && simhash_is_blank(next_character(from + 2, end)) ? 2 : 3))
+				 count_equal(from, end) >= (c == '*' && simhash_is_blank(place.before) && simhash_is_blank(simhash_next_character(from + 2, end)) ? 2 : 3))
 			length = write_run(layout, from, end, place);
 		else if (tick != 0)
 		{
@@ -792,13 +527,12 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		}
 		else
 		{
-			int32		lone;
+			int32		apart;
 
-			place.behind = next_character(from + length, end);
-			lone = negates_beside_blank(start, from, end, place) ? c :
-				from + length < end || from == start || is_separator(place.before) ? lone_sign(c, place) : 0;
-			if (lone != 0)
-				write_sign(layout, lone);
+			place.behind = simhash_next_character(from + length, end);
+			apart = sign_apart(c, place, start, from, length, end);
+			if (apart != 0)
+				write_sign(layout, apart);
 			else if (c >= 0x80)
 				write_other(layout, c, from, length, place);
 			else
@@ -807,17 +541,6 @@ write_signs(Layout *layout, const unsigned char *from, const unsigned char *end)
 		place.before = place.last = c;
 	}
 	*layout->out++ = ' ';
-}
-
-/* Does a line with tabs end as those of a program do? */
-static bool
-ends_code(const unsigned char *line, const unsigned char *end)
-{
-	const unsigned char *tab = memchr(line, '\t', (Size) (end - line));
-
-	end = skip_back(line, end, true);
-	return tab != NULL && end > tab + 1 &&
-		(end[-1] == ';' || end[-1] == '{' || (end[-2] == '*' && end[-1] == '/'));
 }
 
 /*
@@ -829,8 +552,10 @@ static Size
 count_opening_bars(const unsigned char *first, const unsigned char *start,
 				   const unsigned char *last, const unsigned char *end)
 {
+	bool		operator = first[0] == '|' && first[1] == '|' &&
+	simhash_is_blank(simhash_next_character(first + 2, end));
 	Size		opening = first < start ? count_signs('|', first, start) :
-	*first == '|' && !(first[1] == '|' && simhash_is_blank(next_character(first + 2, end)));
+	*first == '|' && !operator;
 
 	if (opening > 0 && (last[-1] == '|' || count_signs('|', last, end) > 0))
 		return opening - 1;
@@ -861,8 +586,8 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 	for (const unsigned char *line = from, *end; line < layout.end; line = end + 1)
 	{
 		end = find_line_end(line, layout.end);
-		layout.code |= ends_code(line, end);
-		simhash_note_label(&labels, skip_leaders(begin_line(from, line, end, layout.end), end), end);
+		layout.code |= simhash_ends_code(line, end);
+		simhash_note_label(&labels, simhash_skip_leaders(simhash_begin_line(from, line, end, layout.end), end), end);
 		plus |= is_item_of('+', simhash_skip(line, end, true), end) ||
 			(end - line > 2 && memcmp(line, "@@ ", 3) == 0);
 	}
@@ -874,8 +599,8 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 
 		CHECK_FOR_INTERRUPTS();
 		end = find_line_end(line, layout.end);
-		first = begin_line(from, line, end, layout.end);
-		start = skip_leaders(first, end);
+		first = simhash_begin_line(from, line, end, layout.end);
+		start = simhash_skip_leaders(first, end);
 		if (label < labels.n && labels.list[label].line == start)
 		{
 			if (labels.list[label].counts)
@@ -886,23 +611,23 @@ simhash_leave_layout(const unsigned char *from, Size length, unsigned char *out,
 			}
 			label++;
 		}
-		if (has_word(start, end))
+		if (simhash_has_word(start, end))
 		{
-			const unsigned char *last = skip_trailers(first, start, end);
+			const unsigned char *last = simhash_skip_trailers(first, start, end);
 			bool		tabs = !layout.code && memchr(start, '\t', (Size) (last - start)) != NULL;
 			Size		bars = count_opening_bars(first, start, last, end);
 
 			if (plus && (is_item_of('+', first, end) || is_item_of('-', first, end)))
 				write_sign(&layout, *first == '+' ? 0x2795 : 0x2796);
-			if (is_taken_out(first, start, end))
+			if (simhash_is_taken_out(first, start, end))
 				write_pattern(&layout, '#');
 			write_fields(&layout, (tabs ? count_signs('\t', line, start) : 0) + bars);
 			write_signs(&layout, start, last);
 			trim_fields(&layout);
 		}
-		else if (is_operator(start < end ? start : first, end) || is_blank_line(first, end) ||
-				 (start < end && (is_emblem(next_character(start, end)) || read_tick(start, end, true) != 0)))
-			write_signs(&layout, start < end ? start : first, skip_back(first, end, true));
+		else if (simhash_is_operator_line(start < end ? start : first, end) || is_blank_line(first, end) ||
+				 (start < end && (simhash_is_emblem(simhash_next_character(start, end)) || simhash_read_tick(start, end, true) != 0)))
+			write_signs(&layout, start < end ? start : first, simhash_skip_back(first, end, true));
 		else if (first < end && *first == ']')
 			trim_fields(&layout);
 	}

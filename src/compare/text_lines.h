@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * text_lines.h
- *		The parts of a text that text_layout.c and text_labels.c both read.
+ *		The parts of a text that text_layout.c, text_lines.c and text_labels.c read.
  *
  * SPDX-License-Identifier: PostgreSQL
  *
@@ -27,6 +27,20 @@ static inline bool
 simhash_is_blank(int32 c)
 {
 	return c <= ' ' || c == 0xa0 || c == 0x3000 || (c >= 0x2000 && c <= 0x200a);
+}
+
+/* Is a character as if it were not there? */
+static inline bool
+simhash_is_ignored(int32 c)
+{
+	return c >= 0x80 && (sh_classify(c) & ~SH_INERT) == SH_IGNORED;
+}
+
+/* Is a character of punctuation that counts: sections, per mille, minutes? */
+static inline bool
+simhash_is_section(int32 c)
+{
+	return c == 0xa7 || c == 0xb6 || c == 0x66a || (c >= 0x2030 && c <= 0x2037);
 }
 
 /* The first character from a place on that is blank, or that is not. */
@@ -59,6 +73,28 @@ typedef struct SimhashLabels
 	uint32		n;
 	uint32		room;
 } SimhashLabels;
+
+/* text_lines.c */
+extern const unsigned char *simhash_skip_back(const unsigned char *from,
+											  const unsigned char *end, bool blanks);
+extern const unsigned char *simhash_begin_line(const unsigned char *begin,
+											   const unsigned char *line,
+											   const unsigned char *line_end,
+											   const unsigned char *end);
+extern bool simhash_has_word(const unsigned char *from, const unsigned char *end);
+extern bool simhash_begins_with_digit(const unsigned char *from, const unsigned char *end);
+extern int32 simhash_next_character(const unsigned char *from, const unsigned char *end);
+extern bool simhash_is_emblem(int32 c);
+extern int32 simhash_read_tick(const unsigned char *from, const unsigned char *end, bool begins);
+extern const unsigned char *simhash_skip_leaders(const unsigned char *from,
+												 const unsigned char *end);
+extern const unsigned char *simhash_skip_trailers(const unsigned char *first,
+												  const unsigned char *from,
+												  const unsigned char *end);
+extern bool simhash_is_operator_line(const unsigned char *from, const unsigned char *end);
+extern bool simhash_is_taken_out(const unsigned char *first, const unsigned char *start,
+								 const unsigned char *end);
+extern bool simhash_ends_code(const unsigned char *line, const unsigned char *end);
 
 /* text_labels.c */
 extern void simhash_note_label(SimhashLabels *labels, const unsigned char *from,
